@@ -134,11 +134,14 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): undefined | Promise<unknown>
   /** Resolves when there are current rules again. Undefined: there are. */
   takingIn(): Promise<unknown> | undefined
+  /** Reads everything for the first time, as far as possible from the snapshot (rules-snapshot.ts). */
+  start(): Promise<undefined | Problem>
   /** Rereads everything. If that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
   /** Only without a cache: rereads the rules before a request is decided. `about`: only the rules about this agent. */
   readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
-  close(): void
+  /** Writes the snapshot. Call it when nothing changes the rules any more. */
+  close(): Promise<void>
 }
 
 /** An agent that a dataspace has already identified. */

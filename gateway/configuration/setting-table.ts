@@ -108,9 +108,14 @@ const FILES = [
     'Wait while another gateway uses this data folder, and take over within seconds when it has stopped.',
     { default: 'false' },
   ),
-  row('rebuild', of('', yesOrNo), 'Read all names before serving, and fill the embedded store on disk again.', {
-    default: 'false',
-  }),
+  row(
+    'rebuild',
+    of('', yesOrNo),
+    'Read all names and rules before serving, and fill the embedded store on disk again.',
+    {
+      default: 'false',
+    },
+  ),
   row('look', of('FOLDER', anyText), 'Folder with your own style.css and logo.svg or logo.png for the pages.'),
 ] as const
 

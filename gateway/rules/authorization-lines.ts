@@ -1,5 +1,5 @@
 // Queries the statements that make up authorizations, and digests the lines of the answer.
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { ACCESS_PREDICATES, AUTHORIZATION, MEMBER, RDF_TYPE, SUB_CLASS_OF } from '../../policies/vocabulary.js'
 import type { Fact } from '../../policies/authorizations/authorization.js'
@@ -125,21 +125,20 @@ const misunderstood = (): StoreBreak =>
   new StoreBreak(problem('store.failed', 'The triplestore answered the query for authorizations with something else.'))
 
 const BLANKS_PER_TURN = 2000
-const SECRET = randomBytes(16).toString('hex')
 const [HEX_DIGITS, MODULUS] = [12, 2 ** 48]
 
-const digestOfRules = (said: string): number =>
-  Number.parseInt(hash('sha256', SECRET + said, 'hex').slice(0, HEX_DIGITS), 16)
+const digestOfRules = (key: string, said: string): number =>
+  Number.parseInt(hash('sha256', key + said, 'hex').slice(0, HEX_DIGITS), 16)
 
 /**
  * Computes the digests of graphs from their lines in any order: each is the sum over its lines. All lines with the same
  * blank node count as one, since the store chooses the label.
  */
-export function makeDigesting(): { take(line: string): void; digests(): Promise<Map<string, number>> } {
+export function makeDigesting(key: string): { take(line: string): void; digests(): Promise<Map<string, number>> } {
   const graphs = new Map<string, number>()
   const blanks = new Map<string, number>()
   const add = (sums: Map<string, number>, of: string, said: string): void =>
-    void sums.set(of, ((sums.get(of) ?? 0) + digestOfRules(said)) % MODULUS)
+    void sums.set(of, ((sums.get(of) ?? 0) + digestOfRules(key, said)) % MODULUS)
   return {
     take(line) {
       const ofGraph = line.indexOf('\t')
@@ -162,10 +161,10 @@ export function makeDigesting(): { take(line: string): void; digests(): Promise<
 /** By graph. */
 export async function digestsOfAuthorizations(
   store: Asked,
-  adminBase: string,
+  { adminBase, digestKey }: { readonly adminBase: string; readonly digestKey: string },
   call?: Call,
 ): Promise<Map<string, number> | Problem> {
-  const { take, digests } = makeDigesting()
+  const { take, digests } = makeDigesting(digestKey)
   try {
     for await (const lines of authorizationParts(store, adminBase, call)) for (const line of lines) take(line)
     return await digests()

@@ -7,6 +7,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
 import { withDigest } from './answer-digest.js'
 import { loadAuthorizations } from './load-authorizations.js'
+import { loadRules, saveRules, type RulesSnapshot } from './rules-snapshot.js'
 import { refreshing } from './refreshing.js'
 import { makeTakingIn, type TakingIn } from './taking-in.js'
 
@@ -49,6 +50,8 @@ interface Rules {
   effective: number
   needed: number
   version: number
+  /** The version that the snapshot has, if it is known. */
+  saved?: number
   /** The number of changes applied to the index; and the store's answer that it was read from, unless changed since. */
   changes: number
   answer: string | undefined
@@ -67,6 +70,7 @@ export function makeAccess(
   log: Log,
   now: () => number,
   age: RulesAge = NEVER_TOO_OLD,
+  snapshot?: RulesSnapshot,
 ): Access {
   const index = makeAuthorizationIndex(adminBase)
   const takingIn = makeTakingIn(index, {
@@ -78,23 +82,14 @@ export function makeAccess(
   })
   const rules: Rules = {
     ...{ store, adminBase, log, now, index, takingIn, age, doubts: new Map<string, Doubt>() },
-    ...{
-      unread: 0,
-      begun: 0,
-      effective: 0,
-      needed: 1,
-      version: 0,
-      changes: 0,
-      answer: undefined,
-      readAt: 0,
-      renewAt: Infinity,
-    },
+    ...{ unread: 0, begun: 0, effective: 0, needed: 1, version: 0, changes: 0 },
+    ...{ answer: undefined, readAt: 0, renewAt: Infinity },
   }
   return {
     version: () => rules.version,
     current(at = now()) {
       if (at >= rules.renewAt) renew(rules)
-      if (rules.effective >= rules.needed && rules.unread === 0 && !takingIn.underWay()) return index
+      if (isCurrent(rules)) return index
       const fields = [['Retry-After', '1']] as const
       return problem('access.unavailable', 'The authorizations cannot be read now. Retry shortly.', { fields })
     },
@@ -109,11 +104,37 @@ export function makeAccess(
     },
     takingIn: takingIn.underWay,
     reload: () => reload(rules),
+    start: () => start(rules, snapshot),
     ...(age.max === 0 && { refresh: refreshing(rules, () => reload(rules)) }),
-    close() {
+    async close() {
       clearTimeout(rules.timer)
       clearTimeout(rules.renewing)
+      await save(rules, snapshot)
     },
+  }
+}
+
+const isCurrent = ({ effective, needed, unread, takingIn }: Rules): boolean =>
+  effective >= needed && unread === 0 && !takingIn.underWay()
+
+async function start(rules: Rules, snapshot: RulesSnapshot | undefined): Promise<undefined | Problem> {
+  if (snapshot && (await loadRules(rules.store, rules.index, snapshot))) {
+    isRead(rules, { number: ++rules.begun, at: rules.now() })
+    rules.saved = rules.version
+    return undefined
+  }
+  const failed = await reload(rules)
+  if (!failed) await save(rules, snapshot)
+  return failed
+}
+
+async function save(rules: Rules, snapshot: RulesSnapshot | undefined): Promise<void> {
+  if (!snapshot || !isCurrent(rules) || !rules.takingIn.isIdle() || rules.saved === rules.version) return
+  try {
+    await saveRules(rules.index, snapshot)
+    rules.saved = rules.version
+  } catch (err) {
+    rules.log.warn({ err, file: snapshot.file }, 'the authorizations cannot be saved: the next start reads them again')
   }
 }
 
@@ -160,10 +181,7 @@ async function reload(rules: Rules, mayWait = false): Promise<undefined | Proble
   const failed = await loadAuthorizations(asked.store, adminBase, index)
   if (!failed) {
     rules.answer = changes === rules.changes ? asked.digest() : undefined
-    rules.effective = Math.max(rules.effective, number)
-    rules.version++
-    rules.readAt = Math.max(rules.readAt, begunAt)
-    renewAfter(rules, Math.max(age.max, SHARE * (now() - begunAt)))
+    isRead(rules, { number, at: begunAt })
   } else if (mayWait && now() - rules.readAt <= age.max + age.ifError) {
     log.warn({ problem: failed.detail }, 'the authorizations cannot be read again; the known ones are still used')
     renewAfter(rules, RETRY_MS)
@@ -173,6 +191,15 @@ async function reload(rules: Rules, mayWait = false): Promise<undefined | Proble
   }
   if (rules.effective < rules.needed) retry(rules)
   return failed
+}
+
+/** The index has the rules that were requested at this time. */
+function isRead(rules: Rules, { number, at }: { readonly number: number; readonly at: number }): void {
+  const { age, now } = rules
+  rules.effective = Math.max(rules.effective, number)
+  rules.version++
+  rules.readAt = Math.max(rules.readAt, at)
+  renewAfter(rules, Math.max(age.max, SHARE * (now() - at)))
 }
 
 /** Rereads the rules after this time even without requests, so that the next request is not decided with old rules. */

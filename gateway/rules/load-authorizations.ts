@@ -43,6 +43,24 @@ export async function loadAuthorizations(
   return loadParts(authorizationParts(store, adminBase, call), index)
 }
 
+/** Rereads the authorizations in some graphs. A failure may leave the index between two states. */
+export async function loadGraphs(
+  store: Pick<GraphStore, 'query'>,
+  graphs: readonly string[],
+  index: AuthorizationIndex,
+): Promise<undefined | Problem> {
+  for (let at = 0; at < graphs.length; at += MOST_CHANGED) {
+    const some = graphs.slice(at, at + MOST_CHANGED)
+    try {
+      const read = await graphsIn(await linesOfAnswer(store, authorizationsIn(some)), index)
+      index.rebuild().commitChanged(new Map(some.map((graph) => [graph, read.get(graph)])))
+    } catch (error) {
+      return problemOf(error)
+    }
+  }
+  return undefined
+}
+
 /** Like `loadAuthorizations`, but with the answer to another query for such statements, `?g ?s ?p ?o`. */
 export const loadAnswer = (
   store: Pick<GraphStore, 'query'>,
@@ -59,7 +77,7 @@ async function loadParts(
   try {
     let count = 0
     for await (const lines of parts) {
-      for (const [graph, read] of await graphsIn(lines)) {
+      for (const [graph, read] of await graphsIn(lines, index)) {
         for (const steps = rebuild.reading(graph, read); !steps.next().done;) await eventLoopTurn()
         if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
       }
@@ -82,14 +100,14 @@ async function loadChanged(
 ): Promise<undefined | Problem | 'many'> {
   const rebuild = index.rebuild()
   try {
-    const digests = await digestsOfAuthorizations(store, adminBase, call)
+    const digests = await digestsOfAuthorizations(store, { adminBase, digestKey: index.digestKey() }, call)
     if (isFailure(digests)) return digests
     const changed = await differing(digests, index)
     if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
     const lines = changed.length > 0 ? await linesOfAnswer(store, authorizationsIn(changed), call) : []
     const before = changed.reduce((sum, graph) => sum + index.countIn(graph), 0)
     if (before > MOST_CHANGED_LINES || lines.length > MOST_CHANGED_LINES) return 'many'
-    const found = await graphsIn(lines)
+    const found = await graphsIn(lines, index)
     // Read before anything changes: reading may fail.
     const readOf = (graph: string): ReadGraph | undefined => {
       const read = found.get(graph)
@@ -166,9 +184,12 @@ export function ruleFactsOf(triples: Iterable<Quad>): Fact[] {
 const nameOf = (subject: Term): string => (subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
 
 /** The graphs that these lines are in, by name. */
-async function graphsIn(lines: readonly string[]): Promise<ReadonlyMap<string, ReadGraph>> {
+async function graphsIn(
+  lines: readonly string[],
+  { digestKey }: Pick<AuthorizationIndex, 'digestKey'>,
+): Promise<ReadonlyMap<string, ReadGraph>> {
   const linesIn = new Map<string, string[]>()
-  const digesting = makeDigesting()
+  const digesting = makeDigesting(digestKey())
   let count = 0
   for (const line of lines) {
     const name = graphIn(line)
@@ -179,9 +200,7 @@ async function graphsIn(lines: readonly string[]): Promise<ReadonlyMap<string, R
     if (++count % LINES_PER_TURN === 0) await eventLoopTurn()
   }
   const digests = await digesting.digests()
-  return new Map(
-    Array.from(linesIn, ([graph, its]) => [graph, { facts: factsIn(its), digest: digests.get(graph)! }] as const),
-  )
+  return new Map(Array.from(linesIn, ([graph, its]) => [graph, { facts: factsIn(its), digest: digests.get(graph)! }]))
 }
 
 function* factsIn(lines: readonly string[]): Generator<Fact> {

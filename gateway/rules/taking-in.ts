@@ -21,6 +21,8 @@ export interface TakingIn {
    * authorization only adds rights, so a part of them gives no right that all of them do not give.
    */
   underWay(): Promise<unknown> | undefined
+  /** True if no change is running. */
+  isIdle(): boolean
 }
 
 interface Outcomes {
@@ -72,6 +74,7 @@ export function makeTakingIn(index: AuthorizationIndex, { changed, refused }: Ou
       underWay.set(graph, { steps, done: taken, adds })
       return taken
     },
+    isIdle: () => underWay.size === 0,
     underWay() {
       const changing = [...underWay.values()].filter(({ adds }) => !adds)
       return changing.length === 0 ? undefined : Promise.all(changing.map(({ done }) => done))

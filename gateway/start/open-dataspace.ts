@@ -1,4 +1,6 @@
 // Opens a dataspace: its stores with their caches, its histories, its rules.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWriteLog, type WriteLog } from '../../versioning/log/write-log.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
@@ -7,12 +9,13 @@ import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeRuleChanges } from '../rules/rule-changes.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
+import type { RulesSnapshot } from '../rules/rules-snapshot.js'
 import { type DescribedApplication, type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
 import { openOwnDescription } from '../configuration/own-description.js'
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/stored-documents.js'
 import { makeFacts } from '../documents/facts.js'
-import type { Application, ApplicationCache, Dataspace } from '../gateway.js'
+import type { Access, Application, ApplicationCache, Dataspace } from '../gateway.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { makeFiles } from '../files/files.js'
@@ -23,7 +26,7 @@ import { historyPlaceOf } from '../configuration/history-place.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { makeHistoryShares, type HistoryShares } from '../mirror/history-shares.js'
 import { openVersioned } from './open-history.js'
-import { untilReady, type Stores } from './open-stores.js'
+import { storeFolder, untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeDatasetPrefixes } from '../stores/dataset-prefixes.js'
@@ -67,10 +70,24 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
   }
 }
 
-/** Rules may be as old as cached documents, and are not cached if documents are not. */
-function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings): RulesAge {
+/**
+ * Rules may be as old as cached documents, and are not cached if documents are not. Nobody else changes those of an
+ * embedded store.
+ */
+function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings, { service }: DescribedApplication): RulesAge {
   const ifError = staleIfError === 'off' ? 0 : staleIfError
-  return { max: cache === 'off' ? 0 : cacheMaxAge === 'off' ? Infinity : cacheMaxAge, ifError }
+  return { max: cache === 'off' ? 0 : service.embedded || cacheMaxAge === 'off' ? Infinity : cacheMaxAge, ifError }
+}
+
+/** Only for a store that nobody else changes, with a log of all changes. It is in the folder of that store. */
+function snapshotOf(
+  { service, kind, mirrored }: Application,
+  { settings: { data, rebuild } }: Surroundings,
+): RulesSnapshot | undefined {
+  if (!service.onDisk || !mirrored) return undefined
+  const file = join(storeFolder(data, kind), 'rules.snapshot')
+  if (rebuild) rmSync(file, { force: true })
+  return { file, log: mirrored.history.log }
 }
 
 /** Each dataspace may have its own owner. */
@@ -113,9 +130,9 @@ export async function openDataspace(
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []
-  const access = makeAccess(adminStore, configured.admin.base, log, now, rulesAge(surroundings.settings))
+  let access: Access | undefined
   const close = async (): Promise<void> => {
-    access.close()
+    await access?.close()
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
@@ -132,6 +149,7 @@ export async function openDataspace(
     }
     const endUser = await openOne(configured.endUser, endUserStore)
     const admin = await openOne(configured.admin, adminStore)
+    access = makeAccess(adminStore, admin.base, log, now, rulesAge(surroundings.settings, admin), snapshotOf(admin, surroundings)) // prettier-ignore
     const ontologies = ontologiesOf({ endUser, admin }, surroundings)
     const dataspace: Dataspace = {
       endUser,

@@ -232,5 +232,5 @@ async function seedAndLoadRules(
   const agents = { owner: ownerOf(endUser, certificates), secretary, now: now() }
   orFail(await seedDataspace(dataspace, agents, seeded, log), `the seeds of ${endUser.base}`)
   for (const { iri, base } of [endUser, admin]) seeded.recordApplication(base, iri)
-  orFail(await access.reload(), `the authorizations of ${admin.base}`)
+  orFail(await access.start(), `the authorizations of ${admin.base}`)
 }

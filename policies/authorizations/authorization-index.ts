@@ -1,13 +1,17 @@
 // The authorizations of one dataspace in memory: the relevant graphs, and their changes, one by one or all at once.
+import { randomBytes } from 'node:crypto'
 import type { Fact, Mode } from './authorization.js'
 import type { Audited, AskedTarget } from './evidence.js'
 import { coverageOf, type Coverage } from './coverage.js'
 import { authorizationsOnTargets, matchAuthorizations, type Match } from './match.js'
+import { makeTableState } from './table-state.js'
 import { makeAuthorizationTable, type AuthorizationTable, type TableSize } from './table.js'
 
 /** The gateway updates it with each write. Everything is synchronous; strings are stored unchanged. */
 export interface AuthorizationIndex {
   readonly adminBase: string
+  /** The key of the digests of graphs: secret, so that nobody can construct contents with equal digests. */
+  readonly digestKey: () => string
   /** True if the content of the graph can affect decisions. */
   counts(graph: string): boolean
   /**
@@ -27,6 +31,10 @@ export interface AuthorizationIndex {
   digestOf(graph: string): number | undefined
   /** Forgets everything, including what unfinished rebuilds have read. */
   clear(): void
+  /** Everything that the index has, in parts that a structured clone keeps. Do not change them. */
+  saved(): Iterable<object>
+  /** Replaces everything by what `saved` gave for another index. */
+  restore(saved: Iterator<unknown>): void
   /** Starts rereading everything. The effective authorizations stay in use meanwhile. */
   rebuild(): Rebuild
   /**
@@ -93,10 +101,12 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   const state: IndexState = {
     ...{ counts, table: makeAuthorizationTable(), rebuilds: new Set<Map<string, Change>>() },
     ...{ underWay: new Map<string, Change>(), begun: 0, oldestValid: 0 },
+    digestKey: randomBytes(16).toString('hex'),
   }
 
   return {
     adminBase,
+    digestKey: () => state.digestKey,
     counts,
     *replacing(graph, facts) {
       if (!counts(graph)) return
@@ -110,6 +120,15 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
     },
     clear() {
       state.table = makeAuthorizationTable()
+      state.oldestValid = state.begun
+    },
+    *saved() {
+      yield { digestKey: state.digestKey }
+      yield* state.table.saved()
+    },
+    restore(saved) {
+      state.digestKey = makeTableState(saved).value({ digestKey: state.digestKey }).digestKey
+      state.table = makeAuthorizationTable(saved)
       state.oldestValid = state.begun
     },
     rebuild: () => beginRebuild(state),
@@ -135,6 +154,7 @@ type Steps = Generator<void, void>
 interface IndexState {
   readonly counts: AuthorizationIndex['counts']
   table: AuthorizationTable
+  digestKey: string
   /** The changes since the start of each unfinished rebuild. */
   readonly rebuilds: Set<Map<string, Change>>
   /** The changes of which only some steps have been taken. */

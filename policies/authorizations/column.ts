@@ -4,11 +4,12 @@ export interface Column {
   /** 0 if it was never set. */
   at(index: number): number
   set(index: number, value: number): void
+  values(): Int32Array
 }
 
-export function makeColumn(): Column {
-  let values = new Int32Array(16)
+export function makeColumn(values = new Int32Array(16)): Column {
   return {
+    values: () => values,
     at: (index) => values[index] ?? 0,
     set(index, value) {
       if (index >= values.length) {
@@ -21,9 +22,14 @@ export function makeColumn(): Column {
   }
 }
 
-/** Allocates row indexes above 0. Freed ones are reused. */
-export function makeRows(): { take(): number; give(row: number): void } {
-  const free: number[] = []
-  let last = 0
-  return { take: () => free.pop() ?? ++last, give: (row) => void free.push(row) }
+/** The numbers of rows: the last one that was allocated, and those that were freed since. */
+export interface RowNumbers {
+  last: number
+  readonly free: number[]
 }
+
+/** Allocates row indexes above 0. Freed ones are reused. */
+export const makeRows = (numbers: RowNumbers): { take(): number; give(row: number): void } => ({
+  take: () => numbers.free.pop() ?? ++numbers.last,
+  give: (row) => void numbers.free.push(row),
+})

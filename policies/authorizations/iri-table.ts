@@ -1,7 +1,8 @@
 // IRIs as small integers with reference counts. An IRI without references is forgotten and its number reused. The texts
 // are bytes in large blocks, so that a million of them cost the garbage collector nothing.
-import { makeColumn, type Column } from './column.js'
-import { hashOf, makeTexts, type TextTable, type Written } from './texts.js'
+import { makeRows, type Column, type RowNumbers } from './column.js'
+import type { TableState } from './table-state.js'
+import { makeTexts, type TextTable, type Written } from './texts.js'
 
 /** The role of an IRI. The same IRI has a different number in each role. */
 export type Role =
@@ -28,13 +29,13 @@ const MOST_ASKED = 2000
 /** In characters. */
 const LONGEST_ASKED = 256
 
-export function makeIriTable(): IriTable {
-  const texts = makeTexts()
-  const [places, references] = [makeColumn(), makeColumn()]
-  const free: number[] = []
-  const counts = ROLES.map(() => 0)
-  let last = 0
-  const numbers = makeNumbers(places, texts)
+export function makeIriTable(state: TableState): IriTable {
+  const texts = makeTexts(state)
+  const [places, references] = [state.column(), state.column()]
+  const ids = state.value<RowNumbers>({ last: 0, free: [] })
+  const { take, give } = makeRows(ids)
+  const counts = state.value(ROLES.map(() => 0))
+  const numbers = makeNumbers(places, texts, state)
   // Decisions look up the same few IRIs repeatedly. The cache avoids encoding and hashing them each time.
   let asked = new Map<string, number | undefined>()
 
@@ -52,7 +53,7 @@ export function makeIriTable(): IriTable {
     roleOf: (id) => ROLES[texts.roleAt(places.at(id))]!,
     countOf: (role) => counts[CODES[role]]!,
     *all() {
-      for (let id = 1; id <= last; id++) if (references.at(id) > 0) yield texts.read(places.at(id))
+      for (let id = 1; id <= ids.last; id++) if (references.at(id) > 0) yield texts.read(places.at(id))
     },
     retain(role, iri) {
       const text = texts.write(CODES[role], iri)
@@ -61,7 +62,7 @@ export function makeIriTable(): IriTable {
         references.set(known, references.at(known) + 1)
         return known
       }
-      const id = free.pop() ?? ++last
+      const id = take()
       if (asked.size > 0) asked = new Map()
       places.set(id, texts.keep(text))
       references.set(id, 1)
@@ -77,7 +78,7 @@ export function makeIriTable(): IriTable {
       counts[texts.roleAt(places.at(id))]!--
       numbers.remove(id)
       texts.drop(places.at(id))
-      free.push(id)
+      give(id)
     },
   }
 }
@@ -89,8 +90,8 @@ interface Shard {
 }
 
 /** The numbers by text: several hash tables with open addressing, so that growing never takes long. */
-function makeNumbers(places: Column, texts: TextTable) {
-  const shards = Array.from({ length: SHARDS }, (): Shard => ({ slots: new Int32Array(8), count: 0 }))
+function makeNumbers(places: Column, texts: TextTable, state: TableState) {
+  const shards = state.value(Array.from({ length: SHARDS }, (): Shard => ({ slots: new Int32Array(8), count: 0 })))
   const shardOf = (hash: number): Shard => shards[hash % SHARDS]!
   const homeIn = ({ length }: Int32Array, hash: number): number => Math.floor(hash / SHARDS) % length
   const hashOfId = (id: number): number => texts.hashAt(places.at(id))
@@ -103,7 +104,7 @@ function makeNumbers(places: Column, texts: TextTable) {
 
   return {
     find(text: Written): number | undefined {
-      const hash = hashOf(text.bytes, 0, text.length)
+      const hash = texts.hashOf(text)
       const { slots } = shardOf(hash)
       for (let slot = homeIn(slots, hash); slots[slot] !== 0; slot = (slot + 1) % slots.length) {
         const id = slots[slot]!

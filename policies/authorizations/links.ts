@@ -1,8 +1,9 @@
 // The links between authorizations and their subjects and targets, as rows of numbers. They can be followed from either
 // side.
 import { idIn, type TargetProperty } from './authorization.js'
-import { makeColumn, makeRows } from './column.js'
+import { makeRows } from './column.js'
 import type { IriTable } from './iri-table.js'
+import type { TableState } from './table-state.js'
 
 export const TARGETS: readonly TargetProperty[] = ['accessTo', 'accessToClass', 'default']
 /** Kinds of links. The kinds of targets are numbered by position. A key and its kind form one number. */
@@ -31,13 +32,13 @@ export interface Links {
   with(kind: number, key: number): Iterable<number>
 }
 
-export function makeLinks(iris: IriTable): Links {
-  const rows = makeRows()
+export function makeLinks(iris: IriTable, state: TableState): Links {
+  const rows = makeRows(state.value({ last: 0, free: [] }))
   /** The first link of an authorization. */
-  const firsts = makeColumn()
+  const firsts = state.column()
   /** The key with its kind, the authorization, and the authorization's next link. */
-  const [keys, owners, siblings] = [makeColumn(), makeColumn(), makeColumn()]
-  const chains = makeChains()
+  const [keys, owners, siblings] = [state.column(), state.column(), state.column()]
+  const chains = makeChains(state)
   const kindOf = (link: number): number => keys.at(link) & (KINDS - 1)
   const keyOf = (link: number): number => keys.at(link) >> KIND_BITS
 
@@ -89,8 +90,8 @@ export function makeLinks(iris: IriTable): Links {
 }
 
 /** The links of each key, newest first. */
-function makeChains() {
-  const [heads, laters, earlier] = [makeHeads(), makeColumn(), makeColumn()]
+function makeChains(state: TableState) {
+  const [heads, laters, earlier] = [makeHeads(state), state.column(), state.column()]
   return {
     first: heads.of,
     next: laters.at,
@@ -111,9 +112,9 @@ function makeChains() {
 }
 
 /** The first link of each key: by number for IRIs, in a map for other subjects. */
-function makeHeads() {
-  const heads = makeColumn()
-  const others = new Map<number, number>()
+function makeHeads(state: TableState) {
+  const heads = state.column()
+  const others = state.value(new Map<number, number>())
   const idOf = (kind: number, key: number): number => (kind === SUBJECT ? idIn(key) : key)
   return {
     of: (kind: number, key: number): number => (key < 0 ? (others.get(key) ?? 0) : heads.at(idOf(kind, key))),

@@ -6,9 +6,10 @@ export interface Relation<T> {
   of(from: T): Iterable<T>
 }
 
-/** Most members have one partner by one statement, which is stored without further memory. */
-export function makeRelation<T extends string | number>(): Relation<T> {
-  const pairs = new Map<T, T | Map<T, number>>()
+/** The partners of each, with counts. Most members have one partner by one statement, which needs no further memory. */
+export type Pairs<T> = Map<T, T | Map<T, number>>
+
+export function makeRelation<T extends string | number>(pairs: Pairs<T>): Relation<T> {
   return {
     add(from, to) {
       const known = pairs.get(from)

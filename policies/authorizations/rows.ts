@@ -11,9 +11,10 @@ import {
   type StatedAuthorization,
   type TargetProperty,
 } from './authorization.js'
-import { makeColumn, makeRows } from './column.js'
+import { makeRows } from './column.js'
 import type { IriTable } from './iri-table.js'
 import { makeLinks, MEMBER, SUBJECT, TARGETS, type AuthorizationLink, type Links } from './links.js'
+import type { TableState } from './table-state.js'
 
 /** A name and its modes form one number. */
 const MODES = 16
@@ -37,12 +38,12 @@ export interface AuthorizationRows {
   on(target: number): Iterable<number>
 }
 
-export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): AuthorizationRows {
-  const rows = makeRows()
+export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable, state: TableState): AuthorizationRows {
+  const rows = makeRows(state.value({ last: 0, free: [] }))
   /** Per authorization: its graph, its IRI with its modes, the next one in the graph; per graph: the first one. */
-  const [graphs, names, nexts, firstIn] = [makeColumn(), makeColumn(), makeColumn(), makeColumn()]
-  const links = makeLinks(iris)
-  const { link, addingMembers } = linking(iris, links)
+  const [graphs, names, nexts, firstIn] = [state.column(), state.column(), state.column(), state.column()]
+  const links = makeLinks(iris, state)
+  const { link, addingMembers } = linking(iris, links, state)
   const naming = makeNaming(iris, graphNames)
   const subjectsOf = (row: number): readonly number[] => links.keysOf(row, SUBJECT)
   const nameOf = (row: number): string => naming.of(names.at(row), graphs.at(row))
@@ -128,15 +129,15 @@ function* namedIn(iris: IriTable, { agents, groups }: StatedAuthorization): Gene
  * Links an authorization to its subjects and targets. Each new link becomes the first one, so they are added in
  * reverse.
  */
-function linking(iris: IriTable, links: Links) {
-  let nextOwnGroup = FIRST_OWN_GROUP
+function linking(iris: IriTable, links: Links, state: TableState) {
+  const ownGroups = state.value({ next: FIRST_OWN_GROUP })
   return {
     link(row: number, stated: StatedAuthorization): void {
       const { classes, agents, groups, targets } = stated
       for (const [kind, property] of TARGETS.entries()) {
         for (const target of targets[property].toReversed()) links.add(row, kind, iris.retain(property, target))
       }
-      if (isWide(stated)) links.add(row, SUBJECT, nextOwnGroup--)
+      if (isWide(stated)) links.add(row, SUBJECT, ownGroups.next--)
       else for (const subject of namedIn(iris, stated)) links.add(row, SUBJECT, subject)
       for (const subject of classes.toReversed()) links.add(row, SUBJECT, subject)
       if (agents.length + groups.length + classes.length === 0) links.add(row, SUBJECT, NO_SUBJECT)

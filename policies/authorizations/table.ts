@@ -12,26 +12,27 @@ import {
   idIn,
   stating,
 } from './authorization.js'
-import { makeColumn } from './column.js'
 import { type IriTable, makeIriTable } from './iri-table.js'
 import { type NamedRule, makeNamed } from './named.js'
-import { type Relation, makeClosure, makeRelation } from './relation.js'
+import { type Pairs, type Relation, makeClosure, makeRelation } from './relation.js'
 import { type AuthorizationRows, makeAuthorizationRows } from './rows.js'
+import { makeTableState, type TableState } from './table-state.js'
 import {
   type SharedTarget,
   type TargetEntry,
   type TargetKind,
   addToShared,
   entryOf,
+  isShared,
   removeFromShared,
 } from './target-entry.js'
 
 const FEW = 8
 
-function makeTargets(iris: IriTable, rows: AuthorizationRows) {
+function makeTargets(iris: IriTable, rows: AuthorizationRows, state: TableState) {
   /** The number of the only target of kind `control`. */
   const control = iris.retain('control', '')
-  const shared = new Map<number, SharedTarget>([[control, { bySubject: new Map(), count: 0 }]])
+  const shared = state.value(new Map<number, SharedTarget>([[control, { bySubject: new Map(), count: 0 }]]))
 
   /** The authorizations on a target in order of arrival; undefined if there are many. */
   function few(target: number): readonly number[] | undefined {
@@ -47,7 +48,8 @@ function makeTargets(iris: IriTable, rows: AuthorizationRows) {
       const known = shared.get(target)
       if (known) addToShared(known, row, rows)
       else if (few(target) === undefined) {
-        shared.set(target, entryOf([...rows.on(target)].reverse(), rows) as SharedTarget)
+        const entry = entryOf([...rows.on(target)].reverse(), rows)
+        if (entry !== undefined && isShared(entry)) shared.set(target, entry)
       }
     },
     /** Call it before the authorization is unlinked from the target. */
@@ -69,8 +71,9 @@ function makeTargets(iris: IriTable, rows: AuthorizationRows) {
 
 type ClassPair = Stated['superclasses'][number]
 
-function makeClasses() {
-  const [superclasses, subclasses] = [makeRelation<string>(), makeRelation<string>()]
+function makeClasses(state: TableState) {
+  const relation = (): Relation<string> => makeRelation(state.value<Pairs<string>>(new Map()))
+  const [superclasses, subclasses] = [relation(), relation()]
   const [above, below] = [makeClosure(superclasses), makeClosure(subclasses)]
   const change =
     (how: 'add' | 'remove') =>
@@ -91,8 +94,8 @@ interface Digests {
   delete(graph: number): void
 }
 
-function makeDigests(): Digests {
-  const [upper, lower] = [makeColumn(), makeColumn()]
+function makeDigests(state: TableState): Digests {
+  const [upper, lower] = [state.column(), state.column()]
   return {
     /** 0 means none. */
     of: (graph) => (upper.at(graph) === 0 ? undefined : (upper.at(graph) - 1) * HALF + lower.at(graph)),
@@ -141,6 +144,8 @@ export interface AuthorizationTable {
   subclasses(type: string): readonly string[]
   /** The authorizations that include an agent, and whether by its name or group. May contain duplicates. */
   including(agent: string | undefined, memberships?: readonly string[]): Iterable<Including>
+  /** The state of the table, in parts. Do not change it. */
+  saved(): Iterable<object>
 }
 
 /** The rights that members of groups get through them. */
@@ -157,16 +162,18 @@ export interface Including {
 
 const CONTROL = bitsOf('Control')
 
-export function makeAuthorizationTable(): AuthorizationTable {
-  const [iris, graphs] = [makeIriTable(), makeIriTable()]
-  const rows = makeAuthorizationRows(iris, graphs)
-  const targets = makeTargets(iris, rows)
-  const digests = makeDigests()
-  const groupsOf = makeRelation<number>()
+/** @param saved what `saved` gave for another table (table-state.ts) */
+export function makeAuthorizationTable(saved?: Iterator<unknown>): AuthorizationTable {
+  const state = makeTableState(saved)
+  const [iris, graphs] = [makeIriTable(state), makeIriTable(state)]
+  const rows = makeAuthorizationRows(iris, graphs, state)
+  const targets = makeTargets(iris, rows, state)
+  const digests = makeDigests(state)
+  const groupsOf = makeRelation(state.value<Pairs<number>>(new Map()))
   const named = makeNamed(iris, groupsOf)
-  const classes = makeClasses()
-  const others = makeOthers(iris, groupsOf, classes)
-  const authorizations = makeAuthorizations(rows, targets, groupsOf)
+  const classes = makeClasses(state)
+  const others = makeOthers(iris, groupsOf, classes, state)
+  const authorizations = makeAuthorizations(rows, targets, groupsOf, state)
   const idOf = (graph: string): number => graphs.idOf('graph', graph) ?? 0 // which no graph has
 
   function* removing(name: string): Generator<void, void> {
@@ -180,7 +187,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
   }
 
   return {
-    ...{ rows, removing, entryOf: targets.entryOf, graphs: graphs.all, named: named.of },
+    ...{ rows, removing, entryOf: targets.entryOf, graphs: graphs.all, named: named.of, saved: state.all },
     size: () => {
       const subjects = iris.countOf('agent') + iris.countOf('group')
       return { graphs: graphs.countOf('graph'), authorizations: authorizations.count(), subjects }
@@ -212,15 +219,16 @@ function makeAuthorizations(
   rows: AuthorizationRows,
   targets: ReturnType<typeof makeTargets>,
   groupsOf: Relation<number>,
+  state: TableState,
 ) {
-  let count = 0
+  const all = state.value({ count: 0 })
   function change(row: number, how: 'add' | 'remove'): void {
-    count += how === 'add' ? 1 : -1
+    all.count += how === 'add' ? 1 : -1
     for (const { kind, key } of rows.linksOf(row)) if (kind !== 'subject' && kind !== 'member') targets[how](key, row)
     if (rows.bitsOf(row) & CONTROL) targets[how](targets.control, row)
   }
   return {
-    count: () => count,
+    count: () => all.count,
     *adding(graph: number, { authorizations }: Stated): Generator<unknown, void> {
       for (const one of authorizations) {
         const row = rows.add(graph, one)
@@ -246,10 +254,15 @@ function* inSteps(work: Iterator<unknown>): Generator<void, void> {
  * The statements of graphs apart from authorizations. Between two steps, it knows exactly the statements that have been
  * added.
  */
-function makeOthers(iris: IriTable, groupsOf: Relation<number>, classes: ReturnType<typeof makeClasses>) {
+function makeOthers(
+  iris: IriTable,
+  groupsOf: Relation<number>,
+  classes: ReturnType<typeof makeClasses>,
+  state: TableState,
+) {
   /** By graph: agents and their groups as subjects, alternating. */
-  const members = new Map<number, number[]>()
-  const superclasses = new Map<number, ClassPair[]>()
+  const members = state.value(new Map<number, number[]>())
+  const superclasses = state.value(new Map<number, ClassPair[]>())
   return {
     membersOf: (graph: number): readonly number[] => members.get(graph) ?? [],
     countIn: (graph: number): number => (members.get(graph)?.length ?? 0) / 2 + (superclasses.get(graph)?.length ?? 0),

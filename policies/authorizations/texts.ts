@@ -1,13 +1,13 @@
 // Texts in different roles (names of agents, targets, and the like) as bytes in large blocks, so that a million of them
 // cost the garbage collector nothing.
 import { randomInt } from 'node:crypto'
+import type { TableState } from './table-state.js'
 
 /** Blocks are addressed in words of four bytes. A text has one word with its length, then its role and characters. */
 const BLOCK_BITS = 18
 const BLOCK = 2 ** BLOCK_BITS
 /** The initial size of the first block, in words. */
 const SMALL = 256
-const SEED = randomInt(2 ** 32)
 
 /** The bytes of a text to look up. */
 export interface Written {
@@ -25,6 +25,7 @@ export interface TextTable {
   read(place: number): string
   roleAt(place: number): number
   isAt(place: number, written: Written): boolean
+  hashOf(written: Written): number
   hashAt(place: number): number
 }
 
@@ -40,11 +41,11 @@ interface Blocks {
 /** The byte offset of a place in its block. */
 const start = (place: number): number => (place % BLOCK) * 4
 
-function makeBlocks(): Blocks {
-  const blocks: Buffer[] = []
-  let [room, next] = [0, 0]
+function makeBlocks(state: TableState): Blocks {
+  const blocks = state.value<Buffer[]>([])
+  const last = state.value({ room: 0, next: 0 })
   /** Freed places by their size in words. */
-  const given = new Map<number, number[]>()
+  const given = state.value(new Map<number, number[]>())
   const blockOf = (place: number): Buffer => blocks[place >>> BLOCK_BITS]!
 
   function growFor(place: number, words: number): void {
@@ -61,16 +62,16 @@ function makeBlocks(): Blocks {
     take(words) {
       const used = given.get(words)?.pop()
       if (used !== undefined) return used
-      if (words > room) {
+      if (words > last.room) {
         // A longer text gets its own block.
         blocks.push(Buffer.alloc(Math.max(blocks.length === 0 ? SMALL : BLOCK, words) * 4))
-        next = (blocks.length - 1) * BLOCK
-        room = BLOCK
+        last.next = (blocks.length - 1) * BLOCK
+        last.room = BLOCK
       }
-      growFor(next, words)
-      const place = next
-      next += words
-      room = Math.max(0, room - words)
+      growFor(last.next, words)
+      const place = last.next
+      last.next += words
+      last.room = Math.max(0, last.room - words)
       return place
     },
     give(place, words) {
@@ -83,8 +84,10 @@ function makeBlocks(): Blocks {
 
 const wordsOf = (length: number): number => 1 + Math.ceil(length / 4)
 
-export function makeTexts(): TextTable {
-  const { blockOf, take, give } = makeBlocks()
+export function makeTexts(state: TableState): TextTable {
+  const { blockOf, take, give } = makeBlocks(state)
+  // The seed is secret, so that nobody can construct texts that share a slot.
+  const { seed } = state.value({ seed: randomInt(2 ** 32) })
   let scratch = Buffer.alloc(1024)
   const lengthAt = (place: number): number => {
     const [block, at] = [blockOf(place), start(place)]
@@ -125,13 +128,13 @@ export function makeTexts(): TextTable {
       for (let i = 0; i < length; i++) if (block[from + i] !== bytes[i]) return false
       return true
     },
-    hashAt: (place) => hashOf(blockOf(place), start(place) + 4, lengthAt(place)),
+    hashOf: ({ bytes, length }) => hashOf(seed, bytes, 0, length),
+    hashAt: (place) => hashOf(seed, blockOf(place), start(place) + 4, lengthAt(place)),
   }
 }
 
-/** The seed is secret, so that nobody can construct texts that share a slot. */
-export function hashOf(bytes: Uint8Array, from: number, length: number): number {
-  let hash = SEED
+function hashOf(seed: number, bytes: Uint8Array, from: number, length: number): number {
+  let hash = seed
   for (let i = from; i < from + length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)

@@ -1,5 +1,6 @@
 // Detects writes behind the gateway: asks each store at intervals for a summary of its graphs, and clears the caches
 // for those that have changed.
+import { randomBytes } from 'node:crypto'
 import type { GraphVersions } from '../../../cache/graph-versions.js'
 import { everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf, type Dataspace, type Gateway, type Member } from '../../gateway.js'
@@ -18,6 +19,7 @@ const QUESTION = `SELECT ?g (COUNT(*) AS ?triples) (SUM(COALESCE(STRLEN(STR(?o))
     BIND(IF(?p = <http://purl.org/dc/terms/modified>, STR(?o), "") AS ?changed) }
   GROUP BY ?g`
 const LIMIT = 64 * 1024 * 1024
+const DIGEST_KEY = randomBytes(16).toString('hex')
 /** The most changed graphs that a log line names. */
 const NAMED = 10
 
@@ -35,7 +37,7 @@ async function looksOf(store: GraphStore, sharers: readonly Member[]): Promise<L
   }
   for (const { application } of sharers) {
     if (application.kind !== 'admin') continue
-    const digests = await digestsOfAuthorizations(store, application.base)
+    const digests = await digestsOfAuthorizations(store, { adminBase: application.base, digestKey: DIGEST_KEY })
     if (isFailure(digests)) return digests
     for (const [graph, digest] of digests) looks.set(graph, `${looks.get(graph)} ${digest}`)
   }

@@ -1,4 +1,5 @@
 // The index of authorizations: its size, changes and rebuilds, and a comparison with the rule text on random data.
+import { deserialize, serialize } from 'node:v8'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -11,6 +12,7 @@ import {
   type Rebuild,
 } from '../../../policies/authorizations/authorization-index.js'
 import { makeIriTable } from '../../../policies/authorizations/iri-table.js'
+import { makeTableState } from '../../../policies/authorizations/table-state.js'
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import { decide, type Question } from '../../../policies/decide.js'
 import {
@@ -202,7 +204,7 @@ await t.test('texts of any length and script, added and removed', async (t) => {
     'y'.repeat(2 ** 20 + 7),
     '中'.repeat(5_000),
   ]
-  const iris = makeIriTable()
+  const iris = makeIriTable(makeTableState())
   for (let round = 0; round < 3; round++) {
     const ids = texts.map((text) => iris.retain('agent', text))
     const others = Array.from({ length: 5_000 }, (_, n) => iris.retain('group', `${round} ${n}`))
@@ -273,6 +275,7 @@ const someChanges = fc.array(
     graph: fc.constantFrom(...GRAPHS),
     facts: fc.option(someFacts, { nil: undefined }),
     rebuilt: fc.boolean(),
+    restored: fc.boolean(),
   }),
   { minLength: 1, maxLength: 8 },
 )
@@ -301,9 +304,10 @@ const aQuestion = fc
 await t.test('the index decides as the rule text does, after any changes', async (t) => {
   fc.assert(
     fc.property(someChanges, fc.array(aQuestion, { minLength: 1, maxLength: 12 }), (changes, questions) => {
-      const index = makeAuthorizationIndex(ADMIN)
+      let index = makeAuthorizationIndex(ADMIN)
       const graphs = new Map<string, Fact[]>()
-      for (const { graph, facts, rebuilt } of changes) {
+      for (const { graph, facts, rebuilt, restored } of changes) {
+        if (restored) index = savedAndRestored(index)
         if (facts) graphs.set(graph, facts)
         else graphs.delete(graph)
         if (rebuilt) {
@@ -321,6 +325,12 @@ await t.test('the index decides as the rule text does, after any changes', async
   )
   t.pass('1500 histories')
 })
+
+function savedAndRestored(index: AuthorizationIndex): AuthorizationIndex {
+  const other = makeAuthorizationIndex(ADMIN)
+  other.restore(Array.from(index.saved(), (part): unknown => deserialize(serialize(part))).values())
+  return other
+}
 
 function sameAsTheRules(index: AuthorizationIndex, graphs: ReadonlyMap<string, Fact[]>, asked: Question): void {
   const decision = decide(index, asked)

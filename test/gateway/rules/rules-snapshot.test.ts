@@ -1,0 +1,120 @@
+// The snapshot of the rules: a start takes it, with the graphs that have changed since, or reads everything.
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t from 'tap'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { makeAccess } from '../../../gateway/rules/compiled-rules.js'
+import { isFailure } from '../../../gateway/problem.js'
+import type { RulesSnapshot } from '../../../gateway/rules/rules-snapshot.js'
+import type { Access } from '../../../gateway/gateway.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { decide } from '../../../policies/decide.js'
+import { ADMIN, authorization, BASE, document, question } from '../../policies/access-facts.js'
+
+const GRAPHS = 5020
+const DOC = `${BASE}c/doc/`
+const graphOf = (n: number): string => `${ADMIN}rules/${n}/`
+const ruleFor = (agent: string): string =>
+  authorization('_:b', { agent, accessTo: DOC, mode: 'Read' })
+    .map(({ subject, predicate, object }) => `${subject} <${predicate}> <${object}> .\n`)
+    .join('')
+
+const store = await openEmbeddedStore('rules')
+t.teardown(() => store.close())
+await store.update(`INSERT DATA { ${Array.from({ length: GRAPHS }, (_, n) => `GRAPH <${graphOf(n)}> { ${ruleFor(`urn:${n}`)} }`).join(' ')} }`) // prettier-ignore
+const file = join(t.testdir({}), 'rules.snapshot')
+
+/** A log with this many entries, of which those after a position have changed these graphs. */
+const logOf = (position: number, changed: ReadonlySet<string> | undefined = new Set(), settled = position) => ({
+  position: () => position,
+  settledPosition: () => settled,
+  changedSince: async (since: number) => (since === position ? new Set<string>() : changed),
+})
+
+interface Started {
+  /** The queries that the start sent to the store. */
+  readonly asked: number
+  readers(...agents: readonly string[]): readonly string[]
+  readonly access: Access
+}
+
+async function start(log: RulesSnapshot['log'], adminBase = ADMIN): Promise<Started> {
+  let asked = 0
+  const counting: GraphStore = { ...store, query: (...more) => (asked++, store.query(...more)) }
+  const access = makeAccess(counting, adminBase, pino({ level: 'silent' }), Date.now, undefined, { file, log })
+  t.equal(await access.start(), undefined)
+  const index = access.current()
+  if (isFailure(index)) throw new Error(index.detail)
+  const may = (agent: string): boolean => decide(index, question(agent, 'Read', document(DOC))).allowed
+  return { asked, readers: (...agents) => agents.filter(may), access }
+}
+
+/** The question for few, the names of the graphs, and three parts. */
+const READ_ALL = 5
+const [FIRST, LAST] = ['urn:0', `urn:${GRAPHS - 1}`]
+
+await t.test('the first start reads everything and writes the file', async (t) => {
+  const { asked, readers } = await start(logOf(7))
+  t.same([asked, readers(FIRST, LAST, 'urn:x')], [READ_ALL, [FIRST, LAST]])
+  t.equal(statSync(file).mode & 0o777, 0o600)
+})
+
+await t.test('a start with the file asks the store for changed graphs only', async (t) => {
+  const nothing = await start(logOf(7))
+  t.same([nothing.asked, nothing.readers(FIRST, LAST, 'urn:x')], [0, [FIRST, LAST]])
+  await store.replace(graphOf(1), ruleFor('urn:x'))
+  await store.remove(graphOf(0))
+  const changed = new Set([graphOf(0), graphOf(1), `${BASE}a-document/`])
+  const after = await start(logOf(9, changed))
+  t.same([after.asked, after.readers(FIRST, 'urn:1', 'urn:2', 'urn:x')], [1, ['urn:2', 'urn:x']])
+  t.equal(await after.access.reload(), undefined)
+  t.same(after.readers(FIRST, 'urn:1', 'urn:2', 'urn:x'), ['urn:2', 'urn:x'], 'read again, nothing has changed')
+})
+
+await t.test('a stop writes the file with the position up to which every change is settled', async (t) => {
+  const { access } = await start(logOf(12, new Set([graphOf(0), graphOf(1)]), 11))
+  const later = { nTriples: ruleFor('urn:y') }
+  await store.replace(graphOf(2), later.nTriples)
+  await access.changed(graphOf(2), later)
+  await access.close()
+  const asked: number[] = []
+  const log = { ...logOf(12), changedSince: async (since: number) => (asked.push(since), new Set<string>()) }
+  t.same((await start(log)).readers('urn:x', 'urn:y', 'urn:2'), ['urn:x', 'urn:y'])
+  t.same(asked, [11])
+})
+
+await t.test('the file is not taken', async (t) => {
+  const whole = readFileSync(file)
+  const damaged = (at: number) => (): void => {
+    const bytes = Buffer.from(whole)
+    bytes[at]! ^= 1
+    writeFileSync(file, bytes)
+  }
+  const rows: Record<string, { readonly log?: RulesSnapshot['log']; readonly before?: () => void; readonly base?: string }> = {
+    'if the log ends before it': { log: logOf(10) },
+    'if the log no longer knows what has changed': { log: { ...logOf(200_000), changedSince: async () => undefined } },
+    'if a byte of its head differs': { before: damaged(20) },
+    'if a byte in the middle differs': { before: damaged(whole.length >> 1) },
+    'if the last byte differs': { before: damaged(whole.length - 1) },
+    'if its size is absurd': { before: damaged(5) },
+    'if it has been cut off': { before: () => truncateSync(file, whole.length - 100) },
+    'if it is empty': { before: () => writeFileSync(file, '') },
+    'if it belongs to another application': { base: `${ADMIN}rules/` },
+  } // prettier-ignore
+  for (const [name, { log = logOf(12), before, base }] of Object.entries(rows)) {
+    writeFileSync(file, whole)
+    before?.()
+    const { asked, readers } = await start(log, base)
+    t.ok(asked > 0, `${name}: everything is read`)
+    t.same(readers('urn:x', 'urn:y', 'urn:2'), ['urn:x', 'urn:y'], name)
+  }
+})
+
+await t.test('few graphs need no file, and an older one is removed', async (t) => {
+  await store.update(Array.from({ length: 30 }, (_, n) => `DROP SILENT GRAPH <${graphOf(n)}>`).join(' ; '))
+  const { access, readers } = await start({ ...logOf(13), changedSince: async () => undefined })
+  t.same(readers(LAST), [LAST])
+  await access.close()
+  t.notOk(existsSync(file))
+})
