@@ -1,5 +1,6 @@
 // Backups of a gateway that is being written to, and gateways that start from them on a clean machine.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -168,8 +169,37 @@ for (const [kind, missing, flagsOf] of KINDS)
       t.match(await run('restore', file, ...settingsOf(moved)), { code: 3, text: 'Give --base' })
     })
     if (missing === undefined && other.flags.includes('--backend')) await killed(t, file, { ...other, folder: join(place, 'killed'), flags: await flagsOf(t) }) // prettier-ignore
+    await killedMeanwhile(t, site, place)
     if (kind === KINDS[1]![0]) await row(t, 'none', 'a flipped byte is found', async (t) => flipped(t, file)) // prettier-ignore
   })
+
+async function killedMeanwhile(t: Test, site: Site, place: string): Promise<void> {
+  await row(t, 'none', 'a gateway that is killed during a backup', async (t) => {
+    const [file, work] = [join(place, 'killed.tar.gz'), join(site.folder, 'backup.work')]
+    const first = startGateway(site)
+    t.teardown(first.kill)
+    t.ok(await first.ready, first.output())
+    const owner = ownerOf(site)
+    t.teardown(() => owner.close())
+    // What takes a while to compress.
+    const long = randomBytes(8 * 1024 * 1024).toString('hex')
+    t.equal((await owner('PUT', '/', upload(long))).status, 200)
+    const made = run('backup', file, ...settingsOf(site))
+    t.ok(await until(() => existsSync(work)))
+    t.equal((await owner('PUT', '/during/', ttl('<> <urn:p> 1 .'))).status, 201)
+    await first.kill()
+    t.match(await made, { code: 3, text: /^triplegate: .*[.]\n$/ })
+    t.same([file, `${file}.part`].map(existsSync), [false, false], 'there is no archive, not even a part of one')
+    const second = startGateway(site)
+    t.teardown(second.kill)
+    t.ok(await second.ready, second.output())
+    t.equal((await owner('GET', '/during/')).status, 200, 'what was written meanwhile is there')
+    t.match(await run('backup', file, ...settingsOf(site)), { code: 0 }, 'the next backup is made')
+    t.match(await run('restore', '--check', file), { code: 0, text: 'is a complete backup' })
+    t.notOk(existsSync(work))
+    await second.stop()
+  })
+}
 
 /** A killed restore has left a part of the data folder and of the stores. */
 async function killed(t: Test, file: string, site: Site): Promise<void> {
