@@ -143,6 +143,7 @@ const AMBIENT: Readonly<Record<string, string>> = {
   'gateway/stores/child-process.ts': 'the store of this process',
   'versioning/git/own-folder.ts': 'folders that this process has taken',
   // A thread has one job.
+  'gateway/thread-memory.ts': 'bytes until the heap of the thread is measured again',
   'gateway/evaluation/worker.ts': 'the last patch and check',
   'gateway/features/imports/import-worker.ts': 'the import under way',
   'gateway/stores/embedded-worker.ts': 'the texts of the copy of a store',

@@ -4,6 +4,7 @@ import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'
 import { HISTORIES } from './attack/histories.js'
 import { LONG_TEXTS } from './attack/long-texts.js'
+import { MEMORY } from './attack/memory.js'
 import { openPlace } from './attack/place.js'
 import { RIGHTS } from './attack/rights.js'
 import { carryOut } from './attack/run-row.js'
@@ -20,7 +21,7 @@ void t.test('a gateway withstands', async (t) => {
   const row = rowsOf(t, 'embedded')
   const place = await openPlace(undefined)
   t.teardown(() => place.stop())
-  for (const attack of [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS, ...DOORS, ...HISTORIES].filter(
+  for (const attack of [...AVAILABILITY, ...LONG_TEXTS, ...MEMORY, ...RIGHTS, ...DOORS, ...HISTORIES].filter(
     ({ quick }) => quick,
   )) {
     await row(`${attack.name}: ${attack.wanted}`, async (t) => {

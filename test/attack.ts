@@ -7,6 +7,7 @@ import { HISTORIES } from './attack/histories.js'
 import { LOADS } from './attack/loads.js'
 import { LONG_TEXTS } from './attack/long-texts.js'
 import { MANY_CHILDREN } from './attack/many-children.js'
+import { MEMORY } from './attack/memory.js'
 import { openPlace, type Place } from './attack/place.js'
 import { RIGHTS } from './attack/rights.js'
 import { carryOut, type Attack, type Judgement } from './attack/run-row.js'
@@ -17,6 +18,7 @@ const ATTACKS: readonly Attack[] = [
   ...ENDLESS,
   ...MANY_CHILDREN,
   ...LONG_TEXTS,
+  ...MEMORY,
   ...LOADS,
   ...RIGHTS,
   ...DOORS,

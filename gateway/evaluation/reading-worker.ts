@@ -20,6 +20,7 @@ import { analyseConstruct } from '../sparql/language/construct.js'
 import { UNREAD } from '../sparql/rights/refusals.js'
 import { type ViewStep, type Viewed, takeViewStep } from '../sparql/rights/restrict-in-thread.js'
 import { type ThreadMessage, ready } from '../stores/limited-thread.js'
+import { collectGarbage } from '../thread-memory.js'
 import { type SentQuads, insertionOf } from './insertion.js'
 import {
   type Canonical,
@@ -31,19 +32,15 @@ import {
 } from './large-changes.js'
 import { lostType } from './lost-type.js'
 import { type StateForm, stateIn } from './state.js'
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+import { getHeapStatistics } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
 
 /** The heap that an idle thread may hold, in bytes. Collecting less is not worth the time. */
 const IDLE_BYTES = 64 * 2 ** 20
 
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
 /** Call it after the reply has been sent. */
 function returnMemory(): void {
-  if (getHeapStatistics().total_heap_size > IDLE_BYTES) collect()
+  if (getHeapStatistics().total_heap_size > IDLE_BYTES) collectGarbage()
 }
 
 /** The remote contexts requested so far, by URL; null: not available. Undefined if none may be fetched. */

@@ -90,7 +90,7 @@ export interface Reading {
   close(): Promise<void>
 }
 
-const MEMORY = 512 * 2 ** 20
+const MEMORY = 384 * 2 ** 20
 
 export function openReading(options: ThreadsOptions = {}): Reading {
   const threads = openThreads<ReadingJob, ReadingReply>(

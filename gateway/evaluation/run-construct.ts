@@ -2,7 +2,7 @@
 // a graph of its own. New nodes get IRIs derived from the seed, the row and their position, so that repeated runs give
 // the same triples.
 import { createHash } from 'node:crypto'
-import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
+import { counted, flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import type { ResultRow } from '../rdf/sparql-results.js'
 import {
@@ -230,7 +230,7 @@ function makeFilling(template: readonly TemplateGraph[], known: readonly string[
       }
       for (const [subject, predicate, object] of triples) {
         const [s, p, o] = [fill(subject), fill(predicate), fill(object)]
-        if (isIri(s) && isIri(p) && o !== undefined) made.push([name, `${s} ${p} ${o}`])
+        if (isIri(s) && isIri(p) && o !== undefined) made.push([name, counted(`${s} ${p} ${o}`)])
       }
     }
   }

@@ -2,7 +2,7 @@
 // stays a set of N-Triples lines, of which a PATCH changes only those that it names.
 import { randomUUID } from 'node:crypto'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
-import { nTriplesTerm } from '../rdf/graph.js'
+import { counted, nTriplesTerm } from '../rdf/graph.js'
 import { AS_WRITTEN, lineInForm } from '../rdf/literal-forms.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { SOLUTION_LIMIT, type Patch } from '../sparql/language/patch.js'
@@ -87,7 +87,7 @@ export function lineOf(
   fresh?: (label: string) => string,
 ): string | undefined {
   const parts = filled(template, solution, fresh)
-  return parts && `${parts.join(' ')} .`
+  return parts && counted(`${parts.join(' ')} .`)
 }
 
 function filled(

@@ -19,6 +19,7 @@ import type { ConstructPlan } from '../sparql/language/construct-plan.js'
 import { prepareParser } from '../sparql/language/parse.js'
 import { analysePatch, type Patch } from '../sparql/language/patch.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
+import { grown } from '../thread-memory.js'
 
 export interface SentPatch {
   readonly update: string
@@ -137,6 +138,7 @@ function validate({ shapes, shapesVersion, data, document: iri, bases }: Validat
   const outcome = withCoveredStore(oxigraph, (store) =>
     run(document, {
       queries: (graph) => makeRunQuery(store, graph, prepared),
+      grown,
       isElsewhere: (other) => other.replace(/#.*/s, '') !== iri && bases.some((base) => other.startsWith(base)),
     }),
   )

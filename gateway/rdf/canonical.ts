@@ -1,6 +1,6 @@
 // Canonicalises N-Triples text (RDF 1.2 N-Triples §4). Most lines of a store are canonical already; only the others are
 // parsed, which takes ten times as long. Pure.
-import { nTriplesLine, sortedAsBytes } from './graph.js'
+import { counted, nTriplesLine, sortedAsBytes } from './graph.js'
 import { readNTriples } from './n-triples.js'
 
 // Matches terms without flaws (flawOf in graph.ts) that nTriplesTerm writes exactly as they are here, except for some
@@ -27,7 +27,7 @@ export function canonicalLines(nTriples: string): string[] | undefined {
   const lines = new Set<string>()
   const others: string[] = []
   for (const line of nTriples.split('\n')) {
-    if (CANONICAL.test(line)) lines.add(line)
+    if (CANONICAL.test(line)) lines.add(counted(line))
     else if (line !== '') others.push(line)
   }
   if (others.length > 0) {

@@ -1,10 +1,20 @@
 // A graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes. Checks each term
 // that becomes part of a line, so that no client can end a term or a line early.
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+import { grown } from '../thread-memory.js'
 import { DataFactory } from './n3.js'
 import { RDF, XSD } from './vocabulary.js'
 
-export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory
+export const { namedNode, blankNode, literal, defaultGraph } = DataFactory
+
+/** The memory of a triple with its terms, and of a line, beside their characters. */
+const [TRIPLE_BYTES, LINE_BYTES] = [256, 64]
+
+export const quad: MakeQuad = (subject, predicate, object, graph) => {
+  grown(TRIPLE_BYTES)
+  return DataFactory.quad(subject, predicate, object, graph)
+}
+type MakeQuad = (...terms: [Quad['subject'], Quad['predicate'], Quad['object'], Quad['graph']?]) => Quad
 
 /**
  * The distinct triples of a graph, each with its canonical N-Triples line (without line end), sorted as UTF-8 bytes.
@@ -138,7 +148,13 @@ export const rememberLine = (triple: Quad, line: string): unknown => ((triple as
 
 export const nTriplesLine = (triple: Quad): string =>
   (triple as Read)[LINE] ??
-  `${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`
+  counted(`${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`)
+
+/** Counts the memory of a line that will be kept. */
+export function counted(line: string): string {
+  grown(LINE_BYTES + 2 * line.length)
+  return line
+}
 
 /** Without duplicates, in the order of UTF-8 bytes. */
 export const sortedAsBytes = (lines: Iterable<string>): string[] => sortAsBytes([...new Set(lines)])
@@ -167,14 +183,19 @@ const utf8Rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000
 /** The graph of these triples: duplicates removed, sorted. */
 export function graphOf(triples: Iterable<Quad>): Graph {
   const byLine = new Map<string, Quad>()
-  for (const triple of triples) byLine.set(nTriplesLine(triple), triple)
+  for (const triple of triples) {
+    grown(LINE_BYTES)
+    byLine.set(nTriplesLine(triple), triple)
+  }
   const lines = sortAsBytes([...byLine.keys()])
   return { lines, triples: lines.map((line) => byLine.get(line)!) }
 }
 
 /** The graph as one N-Triples document. */
-export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string =>
-  lines.length === 0 ? '' : lines.join('\n') + '\n'
+export function nTriplesOf({ lines }: Pick<Graph, 'lines'>): string {
+  grown(2 * lines.reduce((sum, line) => sum + line.length, 0))
+  return lines.length === 0 ? '' : lines.join('\n') + '\n'
+}
 
 /** The values of a property of a subject, IRIs and literals, as strings. */
 export const valuesOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>

@@ -4,6 +4,7 @@ import { blankNode, flawOf, iri, literal, quad, text, typed, type NamedNode, typ
 import { readTerm } from './n-triples.js'
 import type { MakeTerm, TermDescription } from './read-results-xml.js'
 import { RESULTS_XML, type Results, type ResultRow } from './sparql-results.js'
+import { grown } from '../thread-memory.js'
 import { makeTerms } from './terms.js'
 import { XSD } from './vocabulary.js'
 
@@ -22,9 +23,17 @@ export async function readResults(text: string, mediaType: string): Promise<Resu
  * keep their labels.
  */
 export function readOwnSolutions(json: string): readonly ResultRow[] {
+  let terms = 0
+  for (let at = json.indexOf(OF_TERM); at >= 0; at = json.indexOf(OF_TERM, at + 1)) terms++
+  grown(TERM_BYTES * terms)
   const { results } = JSON.parse(json) as Json
   return results!.bindings.map((binding) => solutionOf(binding, ownTerm))
 }
+
+/** Every term has this once; within a literal the quotation marks are escaped. */
+const OF_TERM = '"type":"'
+/** The memory of a term: parsed, as a term, and as N-Triples in a map. */
+const TERM_BYTES = 300
 
 function ownTerm({ type, value, language, direction, datatype }: TermDescription): Term {
   if (type === 'uri') return iri(value)

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { DataFactory } from '@rdfjs/types'
 import { blankNode, DEEPEST_TERM, defaultGraph, literal, namedNode, quad, type Quad, type Term } from './graph.js'
 import { problem, type Failure, type Problem } from '../problem.js'
+import { grown } from '../thread-memory.js'
 
 /** The terms of one text, for any parser. */
 export interface Terms {
@@ -23,6 +24,8 @@ export const malformed = (detail: string): SyntaxFailure => ({ failure: 'syntax'
 export const LIMIT_CHARACTERS = 32 * 1024 * 1024
 const QUAD_CHARACTERS = 16
 const MARK_BYTES = 8
+/** The memory of a term beside its characters. */
+const TERM_BYTES = 64
 
 /** Blank nodes get generated labels, unique to this text, so labels can neither clash nor be malformed. */
 export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
@@ -31,9 +34,11 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
   let count = 0
   let size = 0
   const grow = (characters: number): void => {
+    grown(TERM_BYTES + characters)
     if ((size += characters) > limit) throw new Error('the graph is too large')
   }
   const label = (own: string | undefined): string => {
+    grown(TERM_BYTES)
     if (own === undefined) return `d${mark}b${count++}`
     const known = labels.get(own) ?? label(undefined)
     labels.set(own, known)

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Problem } from '../problem.js'
 import { processorTimeOf, thisThread } from './processor-time.js'
+import { OUT_OF_MEMORY, heapLimitOf } from '../thread-memory.js'
 import { givenUp } from './connection-slots.js'
 
 /** A message of the thread: first that it is ready, then the parts of each reply. */
@@ -27,7 +28,7 @@ export interface ThreadSettings {
   readonly script: URL
   /** The thread's `workerData`. */
   readonly data: unknown
-  /** The most bytes of its heap. */
+  /** The most bytes of its heap, counted by `grown` of thread-memory.ts. */
   readonly memory: number
   /** The part of the heap for new objects: a smaller one saves memory and costs time. */
   readonly young?: number
@@ -94,7 +95,7 @@ export async function startThread<Job, Reply>(settings: ThreadSettings): Promise
     .on('error', ({ code }: Error & { code?: string }) => {
       void end(settings.broken(code === 'ERR_WORKER_OUT_OF_MEMORY'))
     })
-    .on('exit', () => void end(settings.broken(false)))
+    .on('exit', (code) => void end(settings.broken(code === OUT_OF_MEMORY)))
   await canWork
 
   return {
@@ -140,7 +141,6 @@ function watch(
 }
 
 function startWorker({ script, data, memory, young }: ThreadSettings): Worker {
-  const mib = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
   const worker = new Worker(script, {
     workerData: data,
     // The thread needs neither the environment nor the flags of the process. Its stderr, such as the text of a panic,
@@ -148,7 +148,10 @@ function startWorker({ script, data, memory, young }: ThreadSettings): Worker {
     env: {},
     execArgv: [],
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: mib(memory), ...(young && { maxYoungGenerationSizeMb: mib(young) }) },
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapLimitOf(memory),
+      ...(young && { maxYoungGenerationSizeMb: Math.ceil(young / 2 ** 20) }),
+    },
   })
   worker.stderr.resume()
   return worker

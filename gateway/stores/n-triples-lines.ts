@@ -1,6 +1,6 @@
 // N-Triples as lines of text (RDF 1.2 N-Triples §2): checks them, gives them one layout, keeps each term as written,
 // and divides them into pieces of UTF-8. Parsing would lose spellings such as "042" or "\u0041". Pure.
-import { DEEPEST_TERM } from '../rdf/graph.js'
+import { DEEPEST_TERM, counted } from '../rdf/graph.js'
 
 const HEX = '[0-9A-Fa-f]'
 // A code point that is not half of a surrogate pair.
@@ -54,7 +54,7 @@ export function linesIn(nTriples: string, label: (written: string) => string): S
   const lines = new Set<string>()
   for (const line of nTriples.split(/[\r\n]/)) {
     const terms = termsOf(line, label)
-    if (terms) lines.add(`${terms.join(' ')} .`)
+    if (terms) lines.add(counted(`${terms.join(' ')} .`))
     else if (!NOTHING.test(line)) return undefined
   }
   return lines

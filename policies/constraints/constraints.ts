@@ -2,7 +2,7 @@
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { backgroundOf, hierarchyOf, makeSuperclasses, classesIn } from './classes.js'
-import { distinct, indexOf, termKeyOf, SH, type Factory } from './graph.js'
+import { distinct, indexOf, termKeyOf, SH, type Factory, type Grown, type TripleIndex } from './graph.js'
 import { reportOf } from './report.js'
 import type { RunQuery } from './shape.js'
 import { makeShapes } from './shapes.js'
@@ -22,6 +22,7 @@ export interface CheckMeans {
   queries?(dataGraph: readonly Quad[]): RunQuery
   /** True for an IRI that has its own document, and is checked there. */
   isElsewhere?(iri: string): boolean
+  readonly grown?: Grown
 }
 
 export interface ShapeReading {
@@ -50,13 +51,13 @@ export function makeConstraintCheck(ontologies: readonly Quad[], { rdf, isSkolem
   const shapes = makeShapes(index, ontologies, makeSuperclasses(hierarchy), isBlank)
   const unsupported = UNSUPPORTED.flatMap((name) => ontologies.filter(({ predicate }) => predicate.value === SH + name))
   const spin = makeSpinCheck(ontologies)
-  return (document, { queries = () => NO_QUERIES, isElsewhere = () => false } = {}) => {
+  return (document, { queries = () => NO_QUERIES, isElsewhere = () => false, grown } = {}) => {
     const [first] = unsupported
     if (first) return failure('unusable', `${first.predicate.value} of ${first.subject.value} is not supported`)
     const graph = [...document, ...backgroundOf(document, types, hierarchy)]
     const data = dataOf(
       document,
-      graph,
+      indexOf(graph, grown),
       makeSuperclasses(hierarchy, hierarchyOf(document)),
       (node) => index.about(node).length > 0 || (node.termType === 'NamedNode' && isElsewhere(node.value)),
     )
@@ -87,7 +88,7 @@ const NO_QUERIES: RunQuery = () => failure('unusable', 'queries are not availabl
 
 function dataOf(
   document: readonly Quad[],
-  graph: readonly Quad[],
+  index: TripleIndex,
   superclasses: Data['superclasses'],
   isElsewhere: (node: Term) => boolean,
 ): Data {
@@ -95,7 +96,7 @@ function dataOf(
   const described = new Set(subjects.map(termKeyOf))
   const isOther = (node: Term): boolean => !described.has(termKeyOf(node)) && !isElsewhere(node)
   const others = distinct(document.map(({ object }) => object)).filter(isOther)
-  return { index: indexOf(graph), subjects, others, superclasses }
+  return { index, subjects, others, superclasses }
 }
 
 function violationsOf(results: Iterable<Result>): readonly Result[] {

@@ -20,7 +20,14 @@ export interface TripleIndex {
   about(subject: Term): readonly Quad[]
   /** Undefined for lists that are malformed, cyclic, or longer than MOST_MEMBERS. */
   list(head: Term): readonly Term[] | undefined
+  readonly grown: Grown
 }
+
+/** Called before memory grows, with an estimate in bytes. May stop the thread. */
+export type Grown = (bytes: number) => void
+
+/** The memory of the index and of its keys for each triple, and of each node that a lookup finds. */
+const [INDEXED_BYTES, FOUND_BYTES] = [600, 64]
 
 const MOST_MEMBERS = 100_000
 
@@ -47,16 +54,23 @@ export const distinct = (terms: Iterable<Term>): readonly Term[] => [
   ...new Map(Array.from(terms, (term) => [termKeyOf(term), term])).values(),
 ]
 
-export function indexOf(triples: readonly Quad[]): TripleIndex {
+export function indexOf(triples: readonly Quad[], grown: Grown = () => undefined): TripleIndex {
+  grown(INDEXED_BYTES * triples.length)
   const bySubject = grouped(triples, ({ subject }) => termKeyOf(subject))
   const objects = grouped(triples, ({ subject, predicate }) => `${predicate.value} ${termKeyOf(subject)}`)
   let subjects: ReadonlyMap<string, readonly Quad[]> | undefined
   const index: TripleIndex = {
-    objects: (subject, predicate) =>
-      (objects.get(`${predicate} ${termKeyOf(subject)}`) ?? []).map(({ object }) => object),
+    grown,
+    objects(subject, predicate) {
+      const found = objects.get(`${predicate} ${termKeyOf(subject)}`) ?? []
+      grown(FOUND_BYTES * (1 + found.length))
+      return found.map(({ object }) => object)
+    },
     subjects(predicate, object) {
       subjects ??= grouped(triples, (triple) => `${triple.predicate.value} ${termKeyOf(triple.object)}`)
-      return (subjects.get(`${predicate} ${termKeyOf(object)}`) ?? []).map(({ subject }) => subject)
+      const found = subjects.get(`${predicate} ${termKeyOf(object)}`) ?? []
+      grown(FOUND_BYTES * (1 + found.length))
+      return found.map(({ subject }) => subject)
     },
     about: (subject) => bySubject.get(termKeyOf(subject)) ?? [],
     list: (head) => listAt(head, index),

@@ -74,6 +74,8 @@ export interface Data {
   readonly superclasses: Superclasses
 }
 
+/** The memory of a known answer beside its key. */
+const ANSWER_BYTES = 200
 /** The most steps that shapes may lead from node to node. They take stack space. */
 const DEEPEST = 1000
 
@@ -140,10 +142,11 @@ function makeValidation(shapes: Shapes, { index, superclasses }: Data, run: RunQ
  * conforms unless something contradicts it.
  */
 function* validate(validation: Validation, node: Term, focus: Term, purpose: Purpose): Generator<Result, boolean> {
-  const { shapes, answers, open } = validation
+  const { shapes, index, answers, open } = validation
   const shape = shapes.at(node)
   if (!shape) return true
   const key = `${termKeyOf(node)} ${termKeyOf(focus)}`
+  index.grown(ANSWER_BYTES + 2 * key.length)
   const before = open.get(key)
   const known = answers.get(key)
   if (known && (known.conforms || known.isHarmless || purpose === 'test' || before !== undefined)) {

@@ -11,6 +11,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'problem.ts',
     'maybe-async.ts',
     'part.ts',
+    'thread-memory.ts',
     'places.ts',
     'log-lines.ts',
     'log.ts',

@@ -3,8 +3,9 @@
 // import.
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { sumOf } from '../../../cache/entity-tag.js'
-import { compareAsBytes, sortedAsBytes } from '../../rdf/graph.js'
+import { compareAsBytes, counted, sortedAsBytes } from '../../rdf/graph.js'
 import { lineInForm } from '../../rdf/literal-forms.js'
+import { grown } from '../../thread-memory.js'
 import type { Made, ImportTarget } from './plan.js'
 
 export interface Spool {
@@ -39,6 +40,7 @@ const LARGEST = 128 * 1024 * 1024
 const MOST_DOCUMENTS = 1_000_000
 /** Stretches of consecutive triples of one document. Each takes some bytes of memory. */
 const MOST_STRETCHES = 4_000_000
+const STRETCH_BYTES = 32
 /** Bytes of one batch for the store, which delays other writes. A larger document forms a separate batch. */
 const BATCH_BYTES = 256 * 1024
 /** In characters: the checksum of a longer text would delay a request. */
@@ -110,7 +112,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
 
 function linesIn(text: string, forms: ImportTarget['forms']): string[] {
   const lines = text.split('\n').slice(0, -1)
-  return sortedAsBytes(lines.map((line) => lineInForm(line, forms)))
+  return sortedAsBytes(lines.map((line) => counted(lineInForm(line, forms))))
 }
 
 /** Additions that are not on disk yet, as bytes: many strings would be copied repeatedly while they wait. */
@@ -185,12 +187,13 @@ function makeIndex() {
     add(document: string, offset: number, length: number): void {
       let number = numbers.get(document)
       if (number === undefined) {
-        number = names.push(document) - 1
+        number = names.push(counted(document)) - 1
         numbers.set(document, number)
         last.push(-1)
         if (number >= MOST_DOCUMENTS) throw new TooMuch(`It has more than ${MOST_DOCUMENTS} documents.`)
       }
       if (offsets.length >= MOST_STRETCHES) throw new TooMuch('Its triples are too scattered. Sort them by graph.')
+      grown(STRETCH_BYTES)
       before.push(last[number]!)
       last[number] = offsets.push(offset) - 1
       lengths.push(length)

@@ -80,6 +80,7 @@ export function parseSparql(source: string, { kind, base, change, forms }: Parse
   const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text))
   if (strange) return unreadable(kind, `unexpected ${quoted(strange)}, ${placeOf(source, strange.at)}`)
   const parsed = kind === 'update' ? withoutPlainTriples(tokens) : tokens
+  if (parsed.length > MOST_TOKENS) return tooMany(kind)
   const { words, values } = numbered(parsed)
   try {
     const tree = parser().queryOrUpdate(words.join(' '), context()) as unknown as Node
@@ -112,6 +113,12 @@ function numbered(tokens: readonly Token[]): { readonly words: readonly string[]
   }
   return { words, values }
 }
+
+/** The parser takes up to 1,400 bytes for a token, and its tree cannot be bounded while it grows. */
+const MOST_TOKENS = 250_000
+
+const tooMany = (kind: ParseOptions['kind']): Problem =>
+  problem('content.too-large', `The SPARQL ${kind} has more than ${MOST_TOKENS} tokens. Split it up.`)
 
 export const unreadable = (kind: ParseOptions['kind'], reason: string): Problem =>
   problem(`${kind}.syntax`, `The SPARQL ${kind} cannot be read: ${reason}.`)

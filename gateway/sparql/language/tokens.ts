@@ -5,6 +5,7 @@ import { resolve } from 'relative-to-absolute-iri'
 import { iriWithoutEscapes, stringSpelling } from './escapes.js'
 import { isFailure, type Failure } from '../../problem.js'
 import { isTooLong, normalBase, BASE_TOO_LONG } from '../../rdf/bases.js'
+import { grown } from '../../thread-memory.js'
 
 /** A token in its one spelling. `at`: its place in the text, for `placeOf`. */
 export interface Token {
@@ -29,6 +30,8 @@ export interface Flaw extends Failure<'syntax'> {
 const MAX_NESTING = 100
 /** The maximum number of characters of the tokens: prefixes can make a short text long. */
 const MOST_CHARACTERS = 16 * 1024 * 1024
+/** The memory of a token. */
+const TOKEN_BYTES = 128
 
 const BASE_CHARS =
   'A-Za-z\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C-\\u200D\\u2070-\\u218F' +
@@ -88,6 +91,7 @@ export function tokensOf(text: string, base: string): Tokens | Flaw {
     if (RESOLVING.has(spelled)) operations.at(-1)!.resolves = true
     isBetween = spelled === ';' && depth === 0
     prologue.follows(isBetween)
+    grown(TOKEN_BYTES)
     tokens.push({ text: spelled, at })
   }
   if (!prologue.isWhole()) return flaw('unexpected end of a declaration', text.length)
