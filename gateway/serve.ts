@@ -76,7 +76,7 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
   // Handled from the beginning, so that a signal for a replaced file or a closed terminal never ends the process.
   process.on('SIGHUP', () => void running?.renew())
   const lost = (why: string): void => {
-    log.fatal(`${why} This one ends.`)
+    log.fatal(`${why} This gateway stops.`)
     process.exit(EXIT.failed)
   }
   try {
@@ -86,7 +86,7 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
     throw error
   }
   const started = running
-  // With JSON for the log, a terminal is that of a container, whose output is kept.
+  // A log in JSON at a terminal means a container, whose output is kept. So no link is printed there.
   const isForPerson = terminal.isShown === true && logFormat !== 'json'
   terminal.out(
     `${banner(started, settings, dataspaces)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${isForPerson ? logInText(started, settings) : ''}${terminal.interactive ? NEXT : ''}`,

@@ -44,10 +44,10 @@ function storeOfNone(has: Has, source: SourceOf): string[] {
 }
 
 const PARTNERS: readonly (readonly [name: string, needed: string, problem: string])[] = [
-  ['oidc-issuer', 'oidc-client-id', 'is part of an identity provider'],
-  ['oidc-client-id', 'oidc-issuer', 'is part of an identity provider'],
-  ['oidc-client-secret', 'oidc-issuer', 'is part of an identity provider'],
-  ['oidc-audience', 'oidc-issuer', 'is part of an identity provider'],
+  ['oidc-issuer', 'oidc-client-id', 'is not enough for an identity provider'],
+  ['oidc-client-id', 'oidc-issuer', 'is not enough for an identity provider'],
+  ['oidc-client-secret', 'oidc-issuer', 'is not enough for an identity provider'],
+  ['oidc-audience', 'oidc-issuer', 'is not enough for an identity provider'],
   ['tls-cert', 'tls-key', 'is half of a server certificate'],
   ['tls-key', 'tls-cert', 'is half of a server certificate'],
   ['smtp-url', 'smtp-from', 'is not enough to send e-mail'],

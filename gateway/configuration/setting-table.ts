@@ -71,7 +71,7 @@ const HISTORY = [
   row(
     'history-delay',
     of('MS', values.orOff(milliseconds)),
-    'Maximum age of a change without a commit while the gateway reports ready, in milliseconds, or off.',
+    'Age of an uncommitted change at which the gateway stops reporting ready, in milliseconds, or off.',
     { default: '600000' },
   ),
   row('history-api', of('URL', values.apiUrl), "Base URL of GitHub's REST API.", {
@@ -111,10 +111,8 @@ const FILES = [
   row(
     'rebuild',
     of('', yesOrNo),
-    'Read all names and rules before serving, and fill the embedded store on disk again.',
-    {
-      default: 'false',
-    },
+    'Read all rules and the names of all documents before serving; refill an embedded store on disk.',
+    { default: 'false' },
   ),
   row('look', of('FOLDER', anyText), 'Folder with your own style.css and logo.svg or logo.png for the pages.'),
 ] as const

@@ -71,16 +71,17 @@ export async function otherGraphsIn(
   return count === 0 ? undefined : { count, unreachable, renamable, graphs }
 }
 
-/** The kinds of names, each with its meaning and the advice. */
+/** Says how many graphs are not documents, and what to do about those under the base. */
 export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGraphs): string =>
-  `Graphs of the store that are not documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
-  (unreachable === 0 ? '' : ` Under the base: ${unreachable}.`) +
-  (renamable === 0
-    ? ''
-    : ` triplegate adopt --names renames ${renamable} of these, by their names alone unless --references says otherwise: names without a slash at the end, not ` +
-      'normalised, or with http in place of https.') +
-  (unreachable === renamable
-    ? ''
-    : ` For ${unreachable - renamable} give new names with triplegate adopt --rename FROM=TO: they have a query, a fragment, dots or ` +
-      'nothing between slashes, are too long, are called like an endpoint, are under another application, such as admin/, or are beyond ASCII (documents from the next start on, unless the percent-encoded name is one).') +
-  (unreachable === 0 ? '' : ' Add --dry-run to see what would change.')
+  [
+    `Graphs of the store that are not documents: ${count}.`,
+    'They have no URLs of their own, and a history only of writes through the gateway.',
+    unreachable > 0 && `Under the base: ${unreachable}.`,
+    renamable > 0 &&
+      `triplegate adopt --names renames ${renamable} of these: their names have no slash at the end, are not normalised, or have http in place of https.`,
+    unreachable > renamable &&
+      `For ${unreachable - renamable} give new names with triplegate adopt --rename FROM=TO: their names cannot be URLs of documents.`,
+    unreachable > 0 && '--dry-run shows what would change. See docs/fuseki.md#make-documents-of-other-graphs.',
+  ]
+    .filter((sentence) => sentence !== false)
+    .join(' ')

@@ -43,7 +43,7 @@ export type MirrorEvent =
 export type Report = (event: MirrorEvent) => void
 
 /** The outcome of a run that its client has aborted. */
-export const ABORTED = problem('server.closing', 'It was aborted before it had finished. Run it again.')
+export const ABORTED = problem('server.closing', 'The run was aborted. Start it again.')
 
 const UNREADABLE: ReadonlySet<ProblemCode> = new Set([
   'store.failed',

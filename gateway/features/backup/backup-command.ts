@@ -30,7 +30,7 @@ const DESCRIPTION: CommandDescription = {
     'Usage: triplegate backup FILE [settings as for serve]',
     '',
     'While a gateway runs on the data folder, it makes the backup: the command asks it through its --management port, and',
-    'writes wait for a moment. FILE has private keys: it is for its account only.',
+    'writes wait for a moment. FILE has private keys: only the account that makes it can read it.',
   ],
   options: [HELP_OPTION],
   settings: SETTINGS.filter(({ flagOnly }) => !flagOnly),

@@ -95,7 +95,7 @@ function enforcementFinding({ enforce }: Settings, isRunning: boolean, answers: 
     return finding(what, 'observed only: the running gateway has --enforce=false', OBSERVED)
   if (answers.length > 0) return fine(what, 'the running gateway enforces them')
   if (!enforce) return finding(what, 'observed only, with these settings (--enforce=false)', OBSERVED)
-  return unknown(what, isRunning ? 'no base answers' : 'the gateway does not run, or its --management is another')
+  return unknown(what, isRunning ? 'no base answers' : 'no gateway answers at the port of --management')
 }
 
 /** The running gateway's report on its stores, journals and histories. */

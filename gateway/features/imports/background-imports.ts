@@ -31,7 +31,7 @@ export async function startOfRun(
   written: number,
   before: Starts | undefined,
 ): Promise<Starts | undefined> {
-  // The thread records its progress earlier than the run does.
+  // The thread's own record of its progress is newer than that of the run.
   const read = await readFile(`${plan.spool}.progress`, 'utf8').catch(() => '')
   return nextStart(`${written} ${read}`, before)
 }
@@ -88,12 +88,12 @@ interface Kept {
   readonly record: RunRecord
   readonly progress: ImportProgress
   readonly written: number
-  /** The starts since the process last stopped in an orderly way. */
+  /** How often the import was started since the process last stopped in an orderly way. */
   readonly starts?: Starts | undefined
 }
 
 const KEPT_EVERY_MS = 1_000
-/** The most ended runs that can still be queried here; their documents stay. */
+/** How many ended runs stay in memory. The documents of older ones stay. */
 const REMEMBERED = 100
 
 export const runsFolder = (importing: { readonly folder: string }): string => join(dirname(importing.folder), 'runs')
@@ -114,7 +114,8 @@ export async function startRun(
       : [triple(container, RDF('type'), iri(DH('Container'))), triple(container, DCT('title'), text('Imports'))],
   )
   if (isFailure(made)) return made
-  // Created on disk first: even after a crash, a document that says that its run waits must have a run.
+  // The run is created on disk before its document: even after a crash, each document that says "waiting" must have a
+  // run.
   await keep({ record, progress, written: 0 })
   for (const path of [folderOf(record), runsFolder(IMPORTING.of(gateway))]) await flushFolder(path)
   const stored = await storeState(gateway, context, record, progress, { isNew: true })
@@ -192,7 +193,7 @@ function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
 }
 
 /** The slot was reclaimed: the import waits again, and continues at its row. */
-const CALLED_BACK = problem('server.overloaded', 'Another import has the place of this one.')
+const CALLED_BACK = problem('server.overloaded', 'Another import has the slot of this one, which waits again.')
 
 interface Turn {
   readonly signal: AbortSignal
@@ -200,7 +201,7 @@ interface Turn {
   isCalledBack(): boolean
 }
 
-/** Returns the run if another turn is needed for the rest. */
+/** Returns the run if it has lost its slot before its end. */
 async function run(
   gateway: Gateway,
   member: Member,

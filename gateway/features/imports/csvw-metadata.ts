@@ -45,7 +45,7 @@ const MOST_COLUMNS = 16_384
 const MOST_INHERITED = 4 * 1024 * 1024
 /** In characters: each row repeats a name. */
 const LONGEST_NAME = 1000
-/** Together with the line that counts the rest, as many as are reported (plan.ts). */
+/** The limit on findings (plan.ts), less the last line, which counts the rest. */
 const MOST_UNUSED = 99
 const NAME = /^(?!_)(?:[\p{L}\p{N}_.-]|%[0-9a-f]{2})+$/iu
 
@@ -196,7 +196,7 @@ function columnsIn(
   const inherited = from(schema, from(table, ofGroup, 'the table'), 'the schema')
   // Each column gets a copy of these.
   if (JSON.stringify(inherited).length * described.length > MOST_INHERITED)
-    return flaw('it says too much for each of its columns')
+    return flaw('its columns inherit too many or too long properties')
   const language = isLanguage(context['@language']) ? context['@language'] : 'und'
   const columns = described.map((column, i) => {
     const what = `column ${i + 1}`

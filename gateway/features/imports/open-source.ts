@@ -87,7 +87,10 @@ async function readWhole(
     parts.push(piece)
     if ((size += piece.length) > MOST_QUERIED) {
       throw new SourceBreak(
-        problem('content.too-large', `A source of this kind may have ${MOST_QUERIED} bytes. Import N-Quads instead.`),
+        problem(
+          'content.too-large',
+          `A source in this format may have at most ${MOST_QUERIED} bytes. Import N-Quads instead.`,
+        ),
       )
     }
   }

@@ -7,7 +7,8 @@ import type { GraphStore } from '../../stores/store.js'
 export type Compaction = 'done' | { readonly problem: string; readonly isBusy?: true }
 
 /**
- * The longest wait for requests under way, in ms: the holder's check of the store is delayed too (stores/holder.ts).
+ * How long a compaction waits for running requests, in ms. It must be short, since the regular check of who holds the
+ * store waits too (stores/holder.ts).
  */
 const DRAIN_MS = 2_000
 const LOOK_MS = { first: 20, most: 500 }
@@ -21,7 +22,7 @@ interface Limits {
   readonly signal: AbortSignal
   /** Called after the compaction, before anything is written again. */
   readonly measure?: () => Promise<void>
-  /** Tests wait for less. */
+  /** For tests, which use shorter times. */
   readonly copying?: number
   readonly removing?: number
 }
@@ -92,4 +93,4 @@ async function ended(
   }
 }
 
-const REFUSED: Compaction = { problem: 'Fuseki could not do it. See the log of Fuseki.' }
+const REFUSED: Compaction = { problem: 'Fuseki could not compact the dataset. See the log of Fuseki.' }
