@@ -29,7 +29,7 @@ const COMPILER = 'node_modules/typescript/bin/tsc'
 const MAIN = 'dist/gateway/main.js'
 /** Written after a build without errors. */
 const BUILT = 'dist/.built'
-/** A folder changes with the names in it. */
+/** Includes the folders: the time of a folder changes when a file in it is added or removed. */
 const sources = (folder) => [
   folder,
   ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),

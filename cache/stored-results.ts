@@ -212,7 +212,7 @@ function store(
 
 function start<Failure>(results: Results, question: ResultQuestion, ask: AskStore<Failure>): Flight {
   const { key, readSet } = question
-  // The order matters: the end of a doubt counts as a change.
+  // `isSettled` comes first: a write in doubt that ends raises the versions, which `versionsOf` must see.
   const settled = isSettled(results, readSet)
   const flight = {
     isSettled: settled,

@@ -84,7 +84,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   return {
     histories: byteCache<Converted>(maxBytes / 8, ({ bytes }) => 128 + bytes.length),
     mementos: byteCache<Buffer>(maxBytes / 4, ({ length }) => 128 + length),
-    // Its coded forms together are smaller than the page itself.
+    // A page counts twice: its coded forms together are smaller than the page itself.
     pages: byteCache<Page>(maxBytes / 8, ({ plain }) => 512 + 2 * plain.bytes.length),
     prefixes: byteCache<{ text: string }>(Math.min(maxBytes / 8, 2 ** 20), ({ text }) => 64 + 2 * text.length),
     rights: byteCache<DocumentState>(

@@ -129,10 +129,11 @@ export interface Access {
   /**
    * A graph of the admin application has been written, or may have been (`uncertain`). If it has many rules, they are
    * added after this call: answer the write when the promise has resolved. Meanwhile there are no current rules. But if
-   * the graph had no rules before, the current rules are the others and those of this graph that have been added.
+   * the graph had no rules before, the current rules are those of the other graphs, with the rules of this one that
+   * have been added so far.
    */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): undefined | Promise<unknown>
-  /** Resolves when there are current rules again. Undefined: there are. */
+  /** Undefined if there are current rules; otherwise resolves when there are some again. */
   takingIn(): Promise<unknown> | undefined
   /** Reads everything for the first time, as far as possible from the snapshot (rules-snapshot.ts). */
   start(): Promise<undefined | Problem>

@@ -58,7 +58,7 @@ export const STATUS_OF = {
   /** The embedded store's memory is exhausted. */
   'store.full': 507,
   'store.in-doubt': 503,
-  /** What it was decided on has changed since, again and again. */
+  /** A write was decided several times, and each time the state changed before it was carried out. */
   'write.outdated': 503,
   'history.full': 503,
   'history.failed': 503,
@@ -102,7 +102,9 @@ export interface Problem extends Failure<ProblemCode> {
   readonly fields: readonly (readonly [name: string, value: string])[]
   /** The store's explanation of a 400, in one line. Only for agents who may see everything that it could mention. */
   readonly reason?: string
-  /** A write may have been carried out in spite of it: a proxy may answer so for a store that has the request. */
+  /**
+   * The write may have been carried out all the same: a proxy may give this answer although the store has the request.
+   */
   readonly isUnsure?: true
   /** For the log: what `detail` must not tell the client. */
   readonly cause?: string

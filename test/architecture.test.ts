@@ -130,7 +130,7 @@ const AMBIENT: Readonly<Record<string, string>> = {
   'gateway/http/leaving.ts': 'what waits for the end of a connection',
   'gateway/http/peer-certificate.ts': 'the certificate of a connection',
   'gateway/request/keep-refused-form.ts': 'the content of a form that was read',
-  // The same for every gateway of the process.
+  // State that all gateways of the process may share.
   'gateway/http/fields.ts': 'the lower case of 1,000 names of fields at most',
   'gateway/http/ready-head.ts': 'the date of this second as a field',
   'gateway/sparql/language/parse.ts': 'the parser',

@@ -65,7 +65,7 @@ function subjectOf(file: string): Subject {
   return { file, text, lineOf }
 }
 
-/** The same for the same change of the same text. */
+/** The mutants of a file. Equal changes of equal texts get equal ids. */
 function casesOf(subject: Subject): Case[] {
   const hash = createHash('sha256').update(subject.text).digest('hex').slice(0, 12)
   return mutantsOf(subject.text).map((mutant) => {

@@ -20,7 +20,7 @@ void t.test('every setting that they name exists', async (t) => {
   }
 })
 
-void t.test('they request the health at its URL', async (t) => {
+void t.test('the files in packaging/ request the health at its URL', async (t) => {
   const port = SETTINGS.find(({ name }) => name === 'management')?.default
   for (const file of ['Dockerfile', 'kubernetes.yaml']) {
     const asked = [...textOf(file).matchAll(/http:\/\/127\.0\.0\.1:(\d+)\/health\//g)]

@@ -21,7 +21,7 @@ export interface CommandDescription {
 
 export interface Command {
   readonly description: CommandDescription
-  /** Where commands have the same name: whether this one is meant. */
+  /** For commands with the same name: true if this one is meant. */
   isMeant?(argv: readonly string[]): boolean
   /** Returns the exit code. */
   run(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number>

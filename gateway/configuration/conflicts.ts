@@ -9,7 +9,7 @@ import {
 } from './dataspace.js'
 import { faultAt, type Fault } from './faults.js'
 
-/** One fault for everything that two applications, or two dataspaces, must not share. */
+/** A fault for each thing that two applications, or two dataspaces, share but must not. */
 export function conflictsOf(dataspaces: readonly DescribedDataspace[]): Fault[] {
   return [
     ...dataspaces.flatMap(baseConflicts),

@@ -19,7 +19,10 @@ import { isDocumentUri } from '../http/target.js'
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
   readonly nTriples: string
-  /** The same for the same triples, on every instance with the same key (design 3). Computed on first use. */
+  /**
+   * The digest of the triples. Every instance with the same key gives equal triples the same digest (design 3).
+   * Computed on first use.
+   */
   readonly digest: string
   /** The sum of its lines (cache/entity-tag.ts). Never shown to clients. */
   readonly sum: string
@@ -37,7 +40,7 @@ export interface Document extends DocumentFacts {
 
 export interface Representation {
   readonly bytes: Buffer
-  /** The same bytes as a string, one character per byte, if there are few. */
+  /** `bytes` as a string, one character per byte, if they are few. */
   readonly text?: string
 }
 

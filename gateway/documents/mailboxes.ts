@@ -60,7 +60,7 @@ const TOO_LONG = problem(
   'A statement of the document is too large to show to anonymous clients. Log in to read it.',
 )
 
-/** The same for N-Triples streamed from a store. */
+/** `hashedNTriples` for N-Triples streamed from a store. */
 export async function* hashedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -22,7 +22,7 @@ export interface Canonical {
 export interface LargeContent extends Canonical {
   /** True if a store may return them in another spelling. */
   readonly isRewritable: boolean
-  /** The same triples with the content's blank nodes, if it has any. */
+  /** The triples with the blank nodes of the content, if it has any. */
   readonly labelled?: string
 }
 

@@ -8,7 +8,7 @@ import { RDF } from '../rdf/vocabulary.js'
 export const TYPING = ` <${RDF('type')}> `
 
 /**
- * `typeLost` between the previous state and this one. Checks only resources that have lost a type.
+ * `typeLost` between the state before the update and `after`. It checks only resources that have lost a type.
  * @param gone the removed canonical lines that contain TYPING
  */
 export function lostType(gone: readonly string[], after: string): string | undefined {

@@ -149,7 +149,7 @@ export function makeFiles(folder: string, now: () => number): Files {
       const all = await allIn(folder)
       for (let at = 0; at < all.length; at += BATCH) {
         const some = all.slice(at, at + BATCH)
-        // Runs in turn with uploads, so that a file stored after the query is not marked.
+        // Uploads wait for this, so that no file is treated as undescribed that was stored after the query.
         const failed = await inTurn(async () => {
           const known = await described(some)
           if (isFailure(known)) return known
@@ -221,7 +221,8 @@ async function release(
   const bringing = underWay.get(sha1)
   if (!bringing) return
   if (!refused) bringing.isNew = false
-  // Not in turn, since other uploads must not wait for the store. Until the answer, this write counts as unfinished.
+  // Asked before `inTurn`, since other uploads must not wait for the store. Until the answer, this write counts as
+  // unfinished.
   const described = bringing.isNew ? await refused!([sha1]) : undefined
   await inTurn(async () => {
     bringing.writes--

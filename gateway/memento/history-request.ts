@@ -37,7 +37,7 @@ export async function versionsOf({ history, document, context }: HistoryRequest)
 
 export interface FoundVersion {
   readonly version: Version
-  /** The same version, unless it deleted the document. */
+  /** `version` as a memento, unless it deleted the document. */
   readonly memento: Memento | undefined
   readonly around: Around
 }

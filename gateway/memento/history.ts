@@ -146,7 +146,7 @@ export async function historyRequestOf(
   }
 }
 
-/** Found by the name of the graph if its URL is different. */
+/** A graph that is not a document has its history under its name, which may differ from the URL of the request. */
 function historyFor({ history, isRecorded }: Application, { kind, iri }: Facts): ReadHistory {
   if (!history) return NO_HISTORY
   if (kind === 'document') return history

@@ -114,7 +114,8 @@ async function align(state: State): Promise<undefined | Problem> {
   if (isFailure(names)) return names
   state.missing = names.onlyRecorded.length
   if (state.missing > 0) log.warn({ base, store: store.name, repository: repository.name }, missingText(state.missing))
-  // An update in doubt may have created these: settling it commits them as its own, with its time (settle.ts).
+  // Import nothing while an update is in doubt: it may have created these documents, and settling it commits them with
+  // its time and agent (settle.ts).
   if (names.onlyStored.length === 0 || mirrored.history.open().some(({ unread }) => unread === 'dataset'))
     return undefined
   state.pending = undefined

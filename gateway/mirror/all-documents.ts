@@ -27,7 +27,8 @@ export interface Mirrored {
   /** True if a graph is a document of this application. */
   isDocument(graph: string): boolean
   /**
-   * True if writes of a graph become versions of it: graphs that are not documents have some from their first write on.
+   * True if writes of a graph become versions of it: graphs that are not documents have versions from their first write
+   * on.
    */
   isRecorded(graph: string): boolean
   /** The applications that share the store: their bases, and whether a graph is a document of one of them. */
@@ -76,7 +77,7 @@ export interface DocumentNames {
   readonly stored: readonly string[]
   /** How many documents are at the head of the branch. */
   readonly atHead: number
-  /** How many the history has: those at the head, with the changes that are done and not committed yet. */
+  /** How many documents the history has: those at the head, after the changes that are done but not committed yet. */
   readonly recorded: number
   /** Documents with a write in doubt are in neither list. */
   readonly onlyStored: readonly string[]

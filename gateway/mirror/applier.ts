@@ -69,7 +69,7 @@ export interface ApplierSettings {
 interface State extends ApplierSettings {
   at: number
   turn: Turn
-  /** The last number given to a request: none is given twice. */
+  /** The last number that a request got: each gets a new one. */
   issued: number
   readonly queue: QueuedWrite[]
   work: Promise<void> | undefined
@@ -84,7 +84,9 @@ interface State extends ApplierSettings {
   recovered: () => Promise<void>
 }
 
-/** Pauses before the next attempts, ms; later ones wait PAUSE_MS. Clients are answered after the SHORT first ones. */
+/**
+ * Pauses before the first repeated attempts, in ms (later: PAUSE_MS). After SHORT failed attempts clients are answered.
+ */
 const PAUSES = [0, 30, 120, 500]
 const SHORT = 3
 /** How often the store's position is checked, and set if entries were applied in another way. */
@@ -303,7 +305,7 @@ async function lookAgain(
   return putForward(state, found, group)
 }
 
-/** The same problem, now that the request is known to have had no effect. */
+/** The problem, marked as one of a request that certainly had no effect. */
 const asSure = ({ isUnsure: _, ...failed }: Problem): Problem => failed
 
 const asRefused = (failed: Problem): Problem => ({ ...failed, ...problem('store.refused', failed.detail) })

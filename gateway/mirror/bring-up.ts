@@ -32,7 +32,7 @@ export async function bringUp(settings: BringUpSettings): Promise<Applier | unde
   // Leave a store without a position to the sweep.
   if (takesOver && !found && log.keptSince() !== undefined) return undefined
   const probed = await canKeepPosition(settings)
-  // A store that refuses updates, or this one, never had a position.
+  // A store that refuses all updates, or those of the probe, has never had a position.
   const isWithout = !found && log.keptSince() === undefined && isFailure(probed) && NO_UPDATES.has(probed.failure)
   const canKeep = isWithout ? false : orStartFailure(base, probed)
   if (isAhead) await continueAfter(settings, found)

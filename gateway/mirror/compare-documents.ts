@@ -33,7 +33,7 @@ export async function walk(
   options: WalkOptions,
 ): Promise<MirrorOutcome | Problem> {
   const { report, signal } = options
-  // Read before the branch: a change that is committed meanwhile is in at least one of the two.
+  // The journal is read before the branch: a change that is committed meanwhile is in at least one of the two.
   const journalled = new Set(mirrored.history.journalled())
   const blobs = await blobsIn(mirrored)
   if (isFailure(blobs)) return blobs

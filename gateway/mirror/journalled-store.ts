@@ -40,7 +40,7 @@ export interface DecidedOn extends Pick<Act, 'late'> {
 }
 
 interface Seen {
-  /** The document before the write, if the store has exactly this now. */
+  /** The document before the write, if the store certainly has exactly this content now. */
   readonly seen?: string | undefined
 }
 

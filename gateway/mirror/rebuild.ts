@@ -54,7 +54,8 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     if (done === 'unreadable') unreadable++
     return isFailure(done) ? done : undefined
   }
-  // Read before the branch and written after it: a change that is committed meanwhile is in at least one of the two.
+  // The journal is read before the branch, and written to the store after it: a change that is committed meanwhile is
+  // in at least one of the two.
   const later = new Map<string, string | undefined>()
   const failed = await orProblem(async () => {
     for await (const { document, content } of history.uncommitted()) later.set(document, content)
@@ -68,8 +69,8 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     return undefined
   })
   if (failed) return failed
-  // Open entries count as done: no client got another answer. Only the effects of updates that were not read yet are
-  // lost.
+  // Open entries count as done, since no client was told otherwise. Only updates are lost whose effects had not been
+  // read yet.
   const [unread, open] = [history.open().filter(isUnread), history.open().filter((entry) => !isUnread(entry))]
   for (const { document, content } of open) later.set(document, content)
   for (const [document, content] of later) {

@@ -18,8 +18,8 @@ export interface Settlement {
   /** Call it after an update of any document. Resolves when all of its changes are in the journal. */
   sweepAfter(entry: OpenEntry): Promise<void>
   /**
-   * Waits until the changes of all earlier updates of any document are in the journal, at most `patience` ms; then
-   * undefined. Until then no further update may begin, since its changes could not be distinguished from theirs.
+   * Waits until the journal has the changes of all earlier updates of any document; a problem after `patience` ms.
+   * Until then no further update may begin: its changes could not be told from those of the earlier ones.
    */
   whenSwept(patience: number): Promise<undefined | Problem>
   /** Undefined if no change of this document is in doubt (any more). Call it under the document's lock. */

@@ -232,7 +232,7 @@ export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>, forms: Liter
 const LITERAL_OF_LINE = /(?<= )"((?:[^"\\]|\\[tnr]){0,60})"\^\^<(http:\/\/www\.w3\.org\/2001\/XMLSchema#\w+)> \.$/
 const ESCAPED: Readonly<Record<string, string>> = { '\\t': '\t', '\\n': '\n', '\\r': '\r' }
 
-/** The same for a line of canonical N-Triples. */
+/** A line of canonical N-Triples, with its literal in the form in which the store keeps it. */
 export function lineInForm(line: string, forms: LiteralForms): string {
   const found = forms.byValue.length === 0 ? null : LITERAL_OF_LINE.exec(line)
   if (!found) return line

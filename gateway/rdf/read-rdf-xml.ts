@@ -75,7 +75,7 @@ class BoundedParser extends RdfXmlParser {
 
   protected override onTag(tag: Tag): void {
     const stack = this.internals.activeTagStack
-    // The parser searches all levels for the namespace of a prefix.
+    // For each prefix, the parser searches all levels, so deep nesting would take quadratic time.
     if (stack.length >= DEPTH_LIMIT) throw this.newParseError(`nested deeper than ${DEPTH_LIMIT} levels`)
     const namespaces = Object.values(tag.attributes).filter(({ uri }) => uri === XMLNS)
     if (namespaces.some(({ value }) => isTooLong(value))) throw this.newParseError(BASE_TOO_LONG)

@@ -58,8 +58,8 @@ export function mayWrite(request: Request, target: Target<Member>, route: Route)
 }
 
 /**
- * A request waits while rules of large graphs are taken in. Without a cache, rules are read for each request, like
- * documents. Endpoints other than SPARQL may report the rights of other agents, so they need all rules.
+ * A request waits while the rules of a large graph are added to the index. Without a cache, rules are read for each
+ * request, like documents. Endpoints other than SPARQL may report the rights of other agents, so they need all rules.
  */
 export function readRules(target: Target<Member>, agent: Agent): Promise<unknown> | undefined {
   const { refresh, takingIn } = target.dataspace.access

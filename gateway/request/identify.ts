@@ -51,7 +51,10 @@ interface Identifying {
   readonly trace: Trace
   /** True if the request may need more than Read. */
   readonly writes: boolean
-  /** The agent of the request that this one is a part of. It was verified as strictly: it writes if this one does. */
+  /**
+   * Set for a request that is part of another one: the agent of that request. It was verified as strictly as needed,
+   * since the outer request also counts as a write if this one does.
+   */
   readonly known?: KnownAgent | undefined
 }
 

@@ -8,7 +8,8 @@ import { remember, SLOW_MS } from '../recent-failures.js'
 
 /**
  * The User-Agent of `triplegate doctor` at this base in this minute. Its requests are not recorded as failures. The
- * name proves a secret of the data folder; someone who reads it in a proxy's log can use it for only a few minutes.
+ * name proves that its sender can read the data folder. Someone who reads the name in a proxy's log can use it for only
+ * a few minutes.
  */
 export const doctorOf = (tagKey: string, base: string, time: number): string =>
   `triplegate-doctor/${createHmac('sha256', tagKey)

@@ -13,8 +13,8 @@ const HEADER = '?n\t?s\t?p\t?o'
 const END = '"end"\t\t\t'
 
 /**
- * Asks for all triples of a graph (with a type: only if the graph's own IRI has it), or for those of `excerptQuery` for
- * `facts`.
+ * Asks for the content of a graph: all of its triples, or, with a type, all if the graph's own IRI has that type. Or
+ * asks for its facts: the triples of `excerptQuery`.
  */
 export interface BatchQuestion {
   readonly graph: string
@@ -96,7 +96,7 @@ export const isSparql = (nTriples: string): boolean =>
 export interface Replacement {
   readonly graph: string
   readonly nTriples: string | undefined
-  /** All changes, if they are few. */
+  /** The difference from the current content, if it is small. */
   readonly change?: Change | undefined
 }
 

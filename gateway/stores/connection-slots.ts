@@ -18,7 +18,7 @@ export interface Turns {
   /** A place for the gateway itself, if one is free. */
   takeNow(): EndTurn | undefined
   /**
-   * Gives a place, at once or in turn. Askers take turns, and no asker holds all places if there are several. Calls
+   * Gives a place, at once or later. Askers take turns, and no asker holds all places if there are several. Calls
    * without an asker are the gateway's own, and limited only by the number of places. `store.overloaded` at once if too
    * many calls wait; a Problem when the signal aborts.
    */

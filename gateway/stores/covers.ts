@@ -15,8 +15,8 @@ const NUMBER = String.raw`(?:0|-?(?:[1-9]\d{0,LENGTH}|(?=0\.)0)(?:\.\d{0,LENGTH}
 const numbers = (length: number): string => NUMBER.replaceAll('LENGTH', String(length))
 
 /**
- * The forms of each datatype that Oxigraph returns unchanged; undefined: none. It changes no datatype that is missing
- * here.
+ * Per datatype, the forms that Oxigraph returns unchanged; undefined: none. It returns all literals of other datatypes
+ * unchanged.
  */
 const UNCHANGED: ReadonlyMap<string, RegExp | undefined> = new Map(
   Object.entries({
@@ -81,7 +81,8 @@ export function makeCovers(): Covers {
       }
       const wasUsed = isUsed
       const first = coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
-      // If a constant of this text is the first covered literal, the expressions before it need values too.
+      // If this text has the first covered literal of the store, rewrite it again: the expressions before that literal
+      // also have to handle covers.
       return isUsed === wasUsed ? first : coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
     },
     uncovered: (written) => (isUsed ? written.replaceAll(MARK, '') : written),

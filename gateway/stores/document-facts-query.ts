@@ -49,7 +49,7 @@ function all(graph: string, kind: 'facts' | 'profile'): string {
   return `{ VALUES ?p { ${properties} } ${triples} }`
 }
 
-/** The types of the hierarchy, and some of the others, without long ones. */
+/** The types dh:Item, dh:Container and def:Root, and some of the other facts, without long values. */
 function fewFacts(graph: string): string {
   const kinds = [DH('Item'), DH('Container'), DEF('Root')].map((type) => `<${type}>`).join(' ')
   const types = `{ VALUES ?o { ${kinds} } GRAPH <${graph}> { <${graph}> ?p ?o } FILTER(?p = <${RDF('type')}>) BIND(<${graph}> AS ?s) }`
@@ -60,7 +60,10 @@ function fewFacts(graph: string): string {
   return [types, ...others].join('\n  UNION ')
 }
 
-/** The same triples from the graph as N-Triples with single spaces between terms; '' if there are none. Linear. */
+/**
+ * The triples of `excerptQuery`, found in the text of the graph: N-Triples with single spaces between terms. '' if
+ * there are none. Linear.
+ */
 export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): string {
   return PROPERTIES[kind]
     .map((property) => linesWith(nTriples, kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `))

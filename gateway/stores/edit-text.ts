@@ -80,7 +80,7 @@ const isName = (graph: string): boolean =>
 const oddName = (graph: string): Problem =>
   problem('update.form', `The update would change the graph <${graph}>, whose name cannot be written in SPARQL.`)
 
-/** A backslash followed by text that looks like an escape together with it. */
+/** A backslash with the text after it, if both together look like an escape. */
 const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
 
 /**

@@ -84,7 +84,7 @@ function unlessRefused<T>(work: () => T): T | string {
   }
 }
 
-// Two parsers may resolve or unescape these differently.
+// Oxigraph's parser and that of the gateway may resolve or unescape IRIs differently in such texts.
 const UNSURE = /\\|\bbase\b/i
 
 /** The graphs that the update can change ('' for the default graph); undefined if its text does not say. */

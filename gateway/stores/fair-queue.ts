@@ -5,7 +5,7 @@
 export type Asker = string | { readonly agent: string; readonly network: string }
 
 export interface Waiting {
-  /** The shares in whose turns the entry waits; empty once it has been taken or has left. */
+  /** The shares of agent and network in whose turns the entry waits; empty once it has been taken or removed. */
   shares: readonly Share[]
   /** The share in whose turn it was taken. */
   holder?: Share
@@ -65,7 +65,7 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
     holds.add(share.who, 1)
     holdsOfNetwork.add(share.network, 1)
   }
-  /** The first turn of this kind, and its number. */
+  /** The next entry of the first share for which `isMeant` is true, and that share. */
   const first = (isMeant: (share: Share) => boolean): { readonly entry: Entry; readonly share: Share } | undefined => {
     for (const [network, turns] of networks) {
       for (const [who, [entry]] of turns) {
@@ -153,7 +153,7 @@ function toEnd<Value>(turns: Map<string, Value>, who: string): void {
   if (value !== undefined && turns.delete(who)) turns.set(who, value)
 }
 
-/** Numbers by name; a name that has none takes no memory. */
+/** One number for each name. A name whose number is 0 takes no memory. */
 function makeCounts() {
   const counts = new Map<string, number>()
   const of = (name: string): number => counts.get(name) ?? 0

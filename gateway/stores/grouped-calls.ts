@@ -41,11 +41,14 @@ interface Waiting<Asked, Answer> {
   reject(error: unknown): void
 }
 
-/** The number that may wait for a connection (http-store.ts): a further call is sent separately, and refused there. */
+/**
+ * The number of calls that may wait for a connection (http-store.ts). A further call is sent separately, and is refused
+ * there.
+ */
 const MOST_WAITING = 1000
-/** Turns of the event loop without a call or an answer, after which no more are expected. */
+/** After this many turns of the event loop without a call or an answer, the collected calls are sent. */
 const QUIET_TURNS = 2
-/** For how many turns calls wait for others. */
+/** The most turns of the event loop that a call waits for others. */
 const MOST_TURNS = 64
 
 /** Makes a call whose concurrent uses share requests. */

@@ -23,9 +23,11 @@ const READ_PATIENCE = 50
  */
 const WRITES_AT_WORK = 2
 const WRITE_PATIENCE = 250
-/** In ms: above it the store waits for a disk, and all writes that arrive meanwhile share a request. */
+/**
+ * In ms: if a write takes longer, the store waits for a disk. Then all writes that arrive meanwhile share a request.
+ */
 const SLOW_WRITE = 4
-/** The fastest of the last writes, of this number, counts: a busy machine delays some. */
+/** The fastest of this many last writes counts, since a busy machine delays some. */
 const TIMED_WRITES = 8
 const MOST_GRAPHS = 64
 /** A group of this many calls does not wait for more. */
@@ -37,8 +39,8 @@ const LARGE = 32 * 1024
 const MOST_LARGE = 1000
 
 /**
- * The same store, whose concurrent calls share requests if possible: writes of whole graphs only if a single one takes
- * it longer than `slowWrite` ms.
+ * Wraps the store so that concurrent calls share requests if possible. Writes of whole graphs share them only if the
+ * store takes longer than `slowWrite` ms for a single one.
  */
 export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphStore {
   const { together } = store

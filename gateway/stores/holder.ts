@@ -178,7 +178,10 @@ export async function holdPlace(
   }
 }
 
-/** The longest wait for a paused store before the write is sent: little is left then of its own time limit. */
+/**
+ * How long a write waits for a paused store before it is sent anyway, in ms: then it has nearly reached its own time
+ * limit.
+ */
 const PAUSED_MS = 29_000
 
 const NOT_SURE = problem(

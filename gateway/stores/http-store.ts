@@ -88,7 +88,7 @@ interface HttpStore {
   readonly sparql: Exchange
   /** How long the store may work on a query, in seconds. */
   readonly patience: number
-  /** True once its first answer has shown it. */
+  /** True once the first answer has shown that the store is a Fuseki. */
   isFuseki: boolean
   /** True once the store has refused N-Quads. */
   refusesQuads: boolean

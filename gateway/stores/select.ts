@@ -57,7 +57,7 @@ export async function selectBatches(
   return isFailure(lines) ? lines : rowsOf(lines, variables.length)
 }
 
-/** The same as unparsed lines of TSV. */
+/** `selectBatches` with unparsed lines of TSV. */
 export async function selectLines(
   store: Pick<GraphStore, 'query'>,
   query: string,

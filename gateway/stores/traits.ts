@@ -85,7 +85,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
     return isFailure(rows) ? rows : rows.map(([term]) => term?.value)
   }
-  // The questions are about one triple: if a condition is never met, the store would test it on every triple.
+  // Most questions are about a single triple: a store would test a condition that is never met on every triple.
   const sample = await select(store, ONE, ['s', 'p'], { maxBytes: MAX_BYTES, signal })
   if (isFailure(sample)) return sample
   const [subject = '', predicate = ''] = (sample[0] ?? []).map((term) => term?.value)
@@ -118,7 +118,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   const isSettled = inDefault!.length > 0
   if (others.some(({ length }) => length > 0) || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
-  // A store may look into every graph for the answer.
+  // Asked only if needed, since a store may look into every graph for the answer.
   const isOpen = isUnion && stays!.length > 0 && ofJena!.length === 0
   const shared = isOpen ? await values(SHARED) : []
   if (isFailure(shared)) return shared

@@ -12,8 +12,9 @@ const FAILING = [
 ]
 
 /**
- * `whole`: all of a request takes effect or nothing, and each operation sees the effects of those before; `part`: a
- * request that fails leaves the effects of its first operations; `unclear`: none of these requests fails.
+ * `whole`: a request takes effect completely or not at all, and each operation sees the effects of those before;
+ * `part`: a request that fails leaves the effects of its first operations; `unclear`: the store accepts even the
+ * operations in FAILING.
  * @param log an IRI that no log has
  */
 export async function transactionsOf(

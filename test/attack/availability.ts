@@ -33,7 +33,10 @@ const BASED = {
   form: `rdf=&v=http://x.example/${DOTS}${fill('&sv=b&pv=c&ov=d', 9_000)}`,
   xml: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml:base="http://x.example/${DOTS}">${fill('<rdf:Description rdf:about="b"><rdf:value rdf:resource="c"/></rdf:Description>', 45_000)}</rdf:RDF>`,
 } as const
-/** The content is refused as RDF/XML because of its length, before it is read. Another server's form is not RDF. */
+/**
+ * For each syntax: the status of a PUT, and that of the proxy for such content of another server. RDF/XML is refused
+ * for the length of its base, and a form of another server is not RDF.
+ */
 const OF_DOTS = [
   ['turtle', 400, 502],
   ['form', 400, 406],
@@ -72,7 +75,7 @@ const NOT_EXISTS = `SELECT * { ${nested(30 * 30, 'FILTER NOT EXISTS { ?s ?p ?o '
 /** The agent's query through the endpoint. */
 const query = (place: Place, text: string, agent = 'reader'): Promise<Answer> => place.as(agent)('POST', '/sparql', sparql(text)) // prettier-ignore
 
-/** The loop handles many handshakes in one turn. */
+/** The event loop may be blocked for so long (ms), since it handles many TLS handshakes at a time. */
 const HANDSHAKES = 1_000
 
 async function slowBodies(place: Place, count: number, bytes: number): Promise<Outcome> {
@@ -277,7 +280,7 @@ export const AVAILABILITY: readonly Attack[] = [
   },
   {
     name: 'slow-patches', section: 'availability', wanted: "other agents' PATCH is done in 5 s",
-    // They wait for one another: they change one document.
+    // The requests wait for one another, since they change one document.
     limit: 90,
     run: async (place) => {
       const path = place.path()

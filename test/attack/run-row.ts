@@ -15,17 +15,17 @@ export interface Attack {
    * after (design 7).
    */
   readonly hold?: number
-  /** It takes at most 2 s on the embedded store: part of `npm test`. */
+  /** The attack takes at most 2 s on the embedded store, so it is part of `npm test`. */
   readonly quick?: boolean
   readonly needs?: 'fuseki'
-  /** It needs a separate gateway with these options, or because it spoils the gateway. */
+  /** The attack needs a separate gateway: one with these options, or because the attack spoils it. */
   readonly own?: PlaceOptions
   readonly spoils?: boolean
-  /** It restarts the gateway: the other client is refused meanwhile, and nothing is cached then. */
+  /** The attack restarts the gateway: meanwhile the other client is refused, and afterwards nothing is cached. */
   readonly restarts?: boolean
   /** Nothing is cached, so all reads of the owner ask the store. */
   readonly withoutCache?: boolean
-  /** In seconds, if the store needs more than 30. */
+  /** The time limit of the attack in seconds, if the store needs more than 30. */
   readonly limit?: number
   /** Prepares the attack without being measured, since the store may be slow. Returns what `run` needs to know. */
   readonly prepare?: (place: Place) => Promise<string>

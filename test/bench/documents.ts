@@ -76,7 +76,7 @@ export const cachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
     }
   })
 
-/** The same with a log line for each request, as by default. */
+/** Cached reads with a log line for each request, as by default. */
 export const loggedGet = (setting: Setting, timing: Timing): Promise<Rows> => {
   const one = (level: string, options: GatewayOptions): Contestant => ({
     name: level,

@@ -58,8 +58,8 @@ interface Caching {
   readonly target?: number
 }
 /**
- * A cache of one byte has no room for any answer. Without a cache, the rules are also read for each request, so there
- * is not a target.
+ * A cache of one byte has no room for any answer. With `--cache off` the rules are also read for each request, so that
+ * row has no target.
  */
 const CACHES: readonly Caching[] = [
   { cache: 'cached', flags: [], rounds: 3, target: 10 },

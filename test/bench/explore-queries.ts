@@ -1,5 +1,5 @@
-// The twelve queries of BSBM's "explore" use case (Berlin SPARQL Benchmark 3.1), as texts of their kinds. The benchmark
-// measures how long it takes to read and restrict them.
+// The twelve queries of BSBM's "explore" use case (Berlin SPARQL Benchmark 3.1), with example values for their
+// parameters. The benchmark measures how long it takes to read and restrict them.
 const PREFIXES = `PREFIX v: <http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/vocabulary/>
 PREFIX i: <http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/instances/>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>

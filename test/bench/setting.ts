@@ -62,7 +62,7 @@ export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
   readonly http: number
   /** A request by the agent, on the plain listener. */
   request(target: string, fields?: Record<string, string>): Load
-  /** The same without a certificate. */
+  /** A request without a certificate. */
   anonymous(target: string, fields?: Record<string, string>): Load
   /** By the agent, on the TLS listener. */
   tlsRequest(target: string, fields?: Record<string, string>): Load

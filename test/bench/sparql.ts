@@ -74,7 +74,7 @@ export async function selects(setting: Setting, timing: Timing): Promise<Rows> {
   }
 }
 
-/** The same queries to another server over the same Fuseki. */
+/** SELECTs like those above, compared with another server over the same Fuseki. */
 export async function selectsBeside(
   setting: Setting,
   timing: Timing,

@@ -27,7 +27,7 @@ void t.test('which graphs have a new version after a change', (t) => {
       ['a', 'b', 'dataset'],
       undefined,
     ],
-    ['as many in doubt', (v) => ['c', 'd', 'e'].map((g) => v.inDoubt(g, 10)), ['a', 'b', 'dataset'], undefined],
+    ['as many writes in doubt', (v) => ['c', 'd', 'e'].map((g) => v.inDoubt(g, 10)), ['a', 'b', 'dataset'], undefined],
   ]
   for (const [name, change, changed, since] of rows) {
     // "a" had its own version before.
@@ -64,7 +64,7 @@ void t.test('a write in doubt: answers read meanwhile are not cached, and earlie
     ['an update', (v) => v.inDoubt(undefined, 10), { 'a 9': false, 'b 9': false, '* 9': false, 'a 10': true }],
     ['the later of two', (v) => [v.inDoubt('a', 20), v.inDoubt('a', 10)], { 'a 19': false, 'a 20': true }],
     [
-      'of two, the other stays',
+      'one of two doubts ends, and the other stays',
       (v) => [v.inDoubt('b', 10), v.inDoubt('a', 20)],
       { 'b 10': true, 'a 10': false, '* 15': false, '* 20': true },
     ],

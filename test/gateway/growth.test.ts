@@ -707,7 +707,7 @@ void t.test('restricted queries', async (t) => {
     ['many graphs', (n) => fill('GRAPH ?g { ?s ?p ?o } ', n)],
     ['many NOT EXISTS', (n) => fill('FILTER NOT EXISTS { ?s ?p ?o } ', n)],
     ['many predicates that are variables', (n) => many(n, (i) => `GRAPH ?g { ?s${i} ?p${i} ?o . ?p${i} <urn:p> ?s${i} } `)],
-    ['so in NOT EXISTS', (n) => many(n, (i) => `FILTER NOT EXISTS { GRAPH ?g { ?s${i} ?p${i} ?o . ?s${i} <urn:p> 1 } } `)],
+    ['many predicates that are variables, in NOT EXISTS', (n) => many(n, (i) => `FILTER NOT EXISTS { GRAPH ?g { ?s${i} ?p${i} ?o . ?s${i} <urn:p> 1 } } `)],
     ['a chain of equal variables', (n) => `?x0 ?p ?o . ${many(n, (i) => `FILTER(?x${i} = ?x${i + 1}) `)}`],
     ['rows of VALUES', (n) => `?s ?p ?o VALUES (?s ?o) { ${many(n, (i) => `(<urn:${i}> UNDEF) `)} }`],
     ['chained operators', (n) => fill(`FILTER(1${'+1'.repeat(Math.min(300, n / 400))}) `, n)],

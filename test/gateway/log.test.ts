@@ -63,7 +63,7 @@ void t.test('lines for people', (t) => {
     ['without a target', written({ ...REQUEST, dataspace: undefined, status: 404 }), '404 GET /hello/, 3 ms, 312 bytes, anonymous at 192.0.2.7, request mf3k-1'],
     ['a stream', written({ ...REQUEST, size: undefined }), `200 GET ${PLACE}, 3 ms, anonymous at 192.0.2.7, request mf3k-1`],
     ['a refusal has its reason', written(refusal), `403 GET ${PLACE}, 3 ms, 312 bytes, https://a.example/#i at 192.0.2.7, access.denied (no-authorization), request mf3k-1`],
-    ['another failure has none', written({ ...REQUEST, status: 404, problem: 'document.absent' }), `404 GET ${PLACE}, 3 ms, 312 bytes, anonymous at 192.0.2.7, document.absent, request mf3k-1`],
+    ['a failure that is not a refusal has no reason', written({ ...REQUEST, status: 404, problem: 'document.absent' }), `404 GET ${PLACE}, 3 ms, 312 bytes, anonymous at 192.0.2.7, document.absent, request mf3k-1`],
     ['a delegate', written({ ...REQUEST, agent: 'urn:a', delegate: 'urn:d' }), `200 GET ${PLACE}, 3 ms, 312 bytes, urn:a, for whom urn:d acts, at 192.0.2.7, request mf3k-1`],
     ['an event', event({ msg: 'seeded', base: 'https://localhost:8443/', documents: 12 }), 'seeded: base https://localhost:8443/, documents 12'],
     ['a warning', event({ level: 40, msg: 'no room' }), 'WARNING no room'],

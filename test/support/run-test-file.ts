@@ -45,7 +45,7 @@ interface Tests {
   readonly parser: Parser
   /** The points since the last call; a fault counts as one more failure. */
   take(fault?: string): Points
-  /** The fault in how it ended; undefined if there is none, or if a failed point explains it. */
+  /** How the process ended, if that was a fault which no failed point explains; otherwise undefined. */
   readonly closed: Promise<string | undefined>
 }
 

@@ -43,7 +43,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly flags?: readonly string[]
-  /** If the machine is too busy, clients get 503. Hasty ones do not send the request again. */
+  /** Clients send a request again if they get 503 because the machine is too busy; with `isHasty` they do not. */
   readonly isHasty?: boolean
   /** A gateway without this feature. */
   readonly without?: string

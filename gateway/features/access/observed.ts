@@ -66,7 +66,7 @@ export async function runObserved(argv: readonly string[], terminal: Terminal): 
   return EXIT.done
 }
 
-/** The most entries that are kept apart. */
+/** The most distinct entries: further ones are not counted. */
 const MOST = 100_000
 
 /** @param lines of the log; lines that are not JSON objects are ignored */

@@ -77,7 +77,7 @@ async function outcomesOf<S extends { readonly work: JoinWork }>(
   const outcomes: (readonly [S, JoinOutcome])[] = []
   for (const half of inReferenceParts(steps, Math.ceil(steps.length / 2))) {
     outcomes.push(...(await outcomesOf(half, writing)))
-    // This failure stops the run.
+    // A failure stops the run, so the rest is not tried.
     if (isFailure(outcomes.at(-1)![1])) break
   }
   return outcomes

@@ -38,7 +38,10 @@ export function iriAfter(iri: string, moves: AdoptionPlan['moves']): string | un
 
 const withFragment = (move: Move | undefined, fragment: string): string | undefined => move && move.to + fragment
 
-/** Without regard to vocabulary terms. The URL of an endpoint stays, since rules about the endpoint name it. */
+/**
+ * True if a rename changes the IRI, unless it is a vocabulary term (not tested here). The URL of an endpoint stays,
+ * since rules about the endpoint name it.
+ */
 export function isChanged(iri: string, { moves, endpoints }: Pick<Sought, 'moves' | 'endpoints'>): boolean {
   const after = iriAfter(iri, moves)
   return after !== undefined && isNameable(after) && isNameable(iri) && !endpoints.has(iri)

@@ -48,7 +48,7 @@ interface FrozenHistory {
   readonly head: string
 }
 
-/** The fixed state that the backup has. */
+/** The state that the backup records. */
 interface Frozen {
   readonly folder: string
   readonly dumps: ReadonlyMap<GraphStore, Dump>
@@ -56,7 +56,7 @@ interface Frozen {
   readonly time: string
 }
 
-/** The bytes of the archive. They begin once the state of everything in it is fixed. Throws Unable. */
+/** The bytes of the archive. They begin once the state of everything in it has been recorded. Throws Unable. */
 export async function makeBackup(of: BackupSettings): Promise<ReadableStream<Uint8Array>> {
   const { settings, now, signal } = of
   const folder = join(settings.data, BACKUP_FOLDER)

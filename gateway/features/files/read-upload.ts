@@ -23,9 +23,9 @@ interface UploadMeter {
   begin(told: number | undefined): undefined | Problem
   /** Called before this many bytes of a file are stored. */
   take(bytes: number): undefined | Problem
-  /** From now on only the received bytes count, not the reserved ones. */
+  /** Call it at the end: from then on only the received bytes count, not the reserved ones. */
   settle(): undefined | Problem
-  /** Returns everything: nothing counts. */
+  /** Returns everything that was reserved or counted. */
   giveBack(): void
 }
 

@@ -1,5 +1,5 @@
-// The history of a graph, by name at the store's own URLs: for a document its usual history; for any other graph the
-// same, by the right on that graph (spec 9, design 6).
+// The history of a graph, by name at the store's own URLs: a document has its usual history; for any other graph, the
+// answers have the same form, and the right on that graph decides (spec 9, design 6).
 import type { Member } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'
 import type { Target } from '../../http/target.js'

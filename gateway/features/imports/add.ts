@@ -22,7 +22,10 @@ import { askerOf, contextsFor, type Context } from '../../request/context.js'
 import { linkField, response } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 
-/** The largest result is a document of the gateway; a source in another syntax may be larger. */
+/**
+ * The largest source in bytes. A document of the gateway is smaller, but the same triples may take more room in another
+ * syntax.
+ */
 const LARGEST = 64 * 1024 * 1024
 
 export const add = ({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> =>
@@ -61,8 +64,8 @@ const NO_CONTAINER = problem(
 )
 
 /**
- * These formats name graphs. An import would make a document of each graph, at any place: so only if the client asks
- * for it, and not if it names a container.
+ * These formats name graphs. An import would make each graph a document, at any place, so it does not start by itself:
+ * the client has to ask for it.
  */
 const OF_GRAPHS: ReadonlySet<string | undefined> = new Set([TRIG, N_QUADS])
 const GRAPHS = problem(

@@ -83,7 +83,7 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
   source.on('error', (error) => parser.destroy(error)).pipe(parser)
   let [number, wake] = [0, (): void => undefined]
   let failed: Error | undefined
-  // The parser may fail while earlier rows are still in use.
+  // The error is thrown later: the caller may still be using earlier rows.
   parser.on('error', (error) => {
     failed = error
     wake()
@@ -121,7 +121,7 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
   }
 }
 
-/** The beginning of a text, and a function that returns the whole text with another beginning. */
+/** The beginning of a text, and a function that returns the text with that beginning replaced. */
 async function peekedAt(text: AsyncIterable<string>) {
   const pieces = text[Symbol.asyncIterator]()
   let [peeked, isWhole] = ['', false]
@@ -175,7 +175,7 @@ const optionsOf = (
   quote: quoteChar,
   ...(quoteChar !== null && { escape: doubleQuote ? quoteChar : '\\' }),
   ...(commentPrefix !== undefined && { comment: commentPrefix, comment_no_infix: true }),
-  // All of them: concatenated files have several.
+  // Accept all line ends: concatenated files have several kinds.
   record_delimiter: [...(lineTerminators ?? ['\r\n', '\n', '\r'])],
   relax_column_count: true,
   skip_empty_lines: true,
@@ -210,7 +210,7 @@ const LONGEST_NAME = 1000
 export function headerOf(rows: readonly CsvRow[]): Header {
   const findings: ImportFinding[] = []
   const known = new Set<string>()
-  /** By name: all smaller numbers are taken. */
+  /** By name, the next number to append: all smaller ones are taken. */
   const next = new Map<string, number>()
   const { line } = rows.at(-1)!
   const columns = Math.max(...rows.map(({ cells }) => cells.length))

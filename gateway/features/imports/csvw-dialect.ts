@@ -55,7 +55,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   // Rows of empty cells are always left out.
   skipBlankRows: (value) => (typeof value === 'boolean' ? {} : undefined),
   skipColumns: (value) => (isCount(value, MOST_SKIPPED) ? { skipColumns: value } : undefined),
-  // §5.9: like trim: "start", unless there is a trim.
+  // §5.9: means trim: "start", unless trim is set. Cells are trimmed anyway.
   skipInitialSpace: (value) => (typeof value === 'boolean' ? {} : undefined),
   skipRows: (value) => (isCount(value, MOST_SKIPPED) ? { skipRows: value } : undefined),
   trim: (value) => (['boolean', 'string'].includes(typeof value) && TRIMS[String(value)] ? { trim: TRIMS[String(value)]! } : undefined), // prettier-ignore

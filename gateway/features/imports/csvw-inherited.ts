@@ -54,7 +54,7 @@ export function inheritedFrom(
   const [isOrdered, isRequired] = [valueOf('ordered', isFlag), valueOf('required', isFlag)]
   const byDefault = valueOf('default', isText)
   const datatype = 'datatype' in level ? datatypeOf(level['datatype'], report, refuse) : undefined
-  // It affects only how text is displayed, and a triple with a plain value cannot express it.
+  // `textDirection` only affects how text is displayed; plain literals cannot express it.
   valueOf('textDirection', (value): value is string => ['ltr', 'rtl', 'auto', 'inherit'].includes(value as string))
   const { separator: separatorAbove, ...more } = above
   const separates = separator === undefined ? separatorAbove : (separator ?? undefined)

@@ -237,7 +237,7 @@ export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T
 
 type InFolder<T> = (folder: string, keep: () => void) => Promise<T | Problem>
 
-/** The same for an agent who already has the slot. */
+/** `inFolder` for an agent who already has the slot. */
 export async function withFolder<T>({ gateway }: Context, act: InFolder<T>): Promise<T | Problem> {
   const folder = join(runsFolder(IMPORTING.of(gateway)), gateway.uuid())
   let isKept = false

@@ -43,14 +43,14 @@ function yieldToRequests(): void {
 /** The most output, as a multiple of the largest source: a short cell becomes a triple with long names. */
 const SPOOLED = 16
 /**
- * The most output as a multiple of this source, plus a constant: a few bytes must not fill the disk. The items of
- * two-byte rows need half of it.
+ * The most output as a multiple of this source, plus a constant: a few bytes must not fill the disk. The largest useful
+ * factor is half of this: rows of two bytes that become items.
  */
 const [SPOOLED_OF_IT, SPOOLED_BESIDE] = [512, 16 * 1024 * 1024]
 /** Output is written to disk in pieces of this many bytes. */
 const PIECE = 4 * 1024 * 1024
 
-/** The work of earlier threads. */
+/** The work that earlier threads of this import have done. */
 interface Done {
   readonly rows: number
   readonly spooled: number

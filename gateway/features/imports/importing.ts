@@ -76,7 +76,9 @@ export const IMPORTING = part<Importing>('imports')
 /** Limits on sources being read, since each takes disk space. */
 const PLACES = { each: 4, network: 8, all: 16 } as const
 
-/** How many imports run at a time, and may wait. `mayStart` limits waiting imports to a quarter of this earlier. */
+/**
+ * How many imports run at a time, and how many may wait. `mayStart` already refuses at a quarter of the second number.
+ */
 const [AT_ONCE, WAITING] = [2, 256]
 
 /** Removes everything that an earlier process left behind. */

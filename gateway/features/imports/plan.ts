@@ -81,7 +81,7 @@ export type ImportJob =
   | { readonly kind: 'open'; readonly plan: ImportPlan }
   /** Read more, for some rows or some time in ms. */
   | { readonly kind: 'read'; readonly rows: number; readonly time: number }
-  /** The documents from this one on, parents before their children. `toStore` is not remembered. */
+  /** The documents from number `from` on, parents before their children. The thread does not remember `toStore`. */
   | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly toStore: ImportTarget }
   /** The whole output, as N-Quads. */
   | { readonly kind: 'quads' }

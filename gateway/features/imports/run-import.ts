@@ -16,25 +16,30 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * How long an import works before it checks for other work, in ms: after recent checks found some, and after they found
- * none.
+ * How long an import works before it checks whether other work needs the event loop, in ms: if recent checks found
+ * other work, and if they found none.
  */
 const [WORK_BESIDE_MS, WORK_ALONE_MS] = [100, 1_000]
-/** How long a check takes, how often it is repeated in a pause, and how long it takes after no other work was found. */
+/**
+ * How long a check takes, in ms, if recent checks found other work, and if they found none. A pause consists of such
+ * checks.
+ */
 const [LOOK_MS, LOOK_ALONE_MS] = [50, 8]
 const LONGEST_PAUSE_MS = 1_000
 /** If other work takes at least this part of the time, it gets more time. */
 const BUSY = 0.3
 const FACTOR = 5
-/** An active client may send nothing for a moment. */
+/**
+ * The import counts as alone after this many checks without other work, since an active client may pause for a moment.
+ */
 const LAST_LOOKS = 3
 
 interface FairShare {
   /** Whether a check is due. */
   isDue(): boolean
   /**
-   * Waits while it is the turn of others. Call it while none of the import's own work is running, which would count as
-   * theirs.
+   * Waits while other work needs the event loop. Call it while the import itself does nothing: its own work would count
+   * as other work.
    */
   rest(): Promise<void>
 }
@@ -53,12 +58,12 @@ function makeFairShare(signal: AbortSignal): FairShare {
   return {
     isDue: () => performance.now() - began >= (isAlone() ? WORK_ALONE_MS : WORK_BESIDE_MS),
     async rest() {
-      // If the last check found no other work, this work has only just begun.
+      // If the last checks found no other work, any other work has only just begun.
       const worked = isAlone() ? WORK_BESIDE_MS : performance.now() - began
       const until = performance.now() + Math.min(FACTOR * worked, LONGEST_PAUSE_MS)
       const before = performance.eventLoopUtilization()
       let busy = await isBusy(isAlone() ? LOOK_ALONE_MS : LOOK_MS)
-      // Short work of others, such as a commit of the import, causes no pause longer than itself.
+      // Short other work, such as a commit of the import, pauses the import only as long as it takes itself.
       for (let now = performance.now(); busy && now < until && !signal.aborted; now = performance.now())
         busy = await isBusy(Math.min(LOOK_MS, until - now))
       quietLooks = isBusySince(before) ? 0 : quietLooks + 1
@@ -91,7 +96,7 @@ const AT_ONCE = 8
 
 /** Undefined once everything was written or refused; otherwise why it stopped early. */
 export async function runImport(running: RunningImport): Promise<undefined | Problem> {
-  // Each write that waits for a busy store adds a listener.
+  // Each write that waits for a busy store adds a listener to the signal; Node.js would warn of a leak.
   setMaxListeners(0, running.signal)
   const thread = await startImportThread()
   try {
@@ -170,7 +175,7 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
         from += group.length
         const counts = newProgress(0)
         const outcome = writeLevel({ ...running, progress: counts }, group)
-        // It is awaited later.
+        // The outcome is awaited later. Until then, a failure must not count as unhandled.
         outcome.catch(() => undefined)
         underWay.push({ level, upTo: from, outcome, counts })
       }

@@ -38,10 +38,12 @@ const tooMany = (bytes: number): TooMuch =>
 const LARGEST = 128 * 1024 * 1024
 
 const MOST_DOCUMENTS = 1_000_000
-/** Stretches of consecutive triples of one document. Each takes some bytes of memory. */
+/** The most stretches: a stretch is a run of consecutive triples of one document, and takes some bytes of memory. */
 const MOST_STRETCHES = 4_000_000
 const STRETCH_BYTES = 32
-/** Bytes of one batch for the store, which delays other writes. A larger document forms a separate batch. */
+/**
+ * Bytes of one batch for the store. A large batch would delay other writes. A larger document forms a separate batch.
+ */
 const BATCH_BYTES = 256 * 1024
 /** In characters: the checksum of a longer text would delay a request. */
 const QUICKLY_SUMMED = 128 * 1024
@@ -177,7 +179,9 @@ const levelOf = (document: string): number => document.split('/').length
 function makeIndex() {
   const numbers = new Map<string, number>()
   const names: string[] = []
-  /** The last stretch of each document; for each stretch its place, and the one before it, or -1. */
+  /**
+   * The last stretch of each document. For each stretch: its offset, and the number of the stretch before it, or -1.
+   */
   const last: number[] = []
   const [offsets, lengths, before] = [[] as number[], [] as number[], [] as number[]]
   let order: number[] | undefined
@@ -213,7 +217,7 @@ function makeIndex() {
   }
 }
 
-/** The number of stretches between two looks at the clock. */
+/** How many stretches are read between two checks of the time. */
 const LOOK_EVERY = 1_000
 
 /** Reads the heads of stretches, without their texts, up to this size and until this time. */

@@ -26,8 +26,8 @@ export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, documen
 }
 
 /**
- * The same for imports that a document describes. Rules can be imported only by a request to `importer`, which nobody
- * sends by accident.
+ * `importPlaceOf` for imports that a document describes. Rules can be imported only by a request to `importer`, which
+ * nobody sends by accident.
  */
 export function placeHere(
   context: Pick<Context, 'application' | 'dataspace'>,

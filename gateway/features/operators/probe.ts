@@ -49,7 +49,7 @@ interface Look {
   readonly looks: Looks
   /** The version of the dataset before the store was queried. */
   readonly version: number
-  /** Versions of graphs that this probe itself has raised, not a write through the gateway. */
+  /** Versions of graphs that this probe has raised itself; no write through the gateway has. */
   readonly raised: ReadonlySet<number>
 }
 

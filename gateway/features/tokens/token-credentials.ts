@@ -37,7 +37,7 @@ export function makeTokenCheck(tokens: AccessTokens, log: Log): AccessTokenCheck
     const token = tokens.find(presented.text, admin)
     if (token) return { webId: token.agent, memberships: [], token }
     trace.cause = 'access token: unknown, expired or revoked'
-    // It cannot be a token, so it does not count as a guess.
+    // Such a text cannot be a token, so it does not count as a guess.
     if (!presented.text.startsWith(PREFIX)) return refusalOf(presented)
     const from = network()
     const guesses = wrong.get(from) ?? { count: 0 }

@@ -24,8 +24,8 @@ export interface ConstructPlan {
   /** The SELECT over the default graph. */
   readonly query: string
   /**
-   * The same query over many graphs at once, each evaluated separately and named by the value of ROW; undefined if the
-   * result could differ.
+   * `query` over many graphs at once: each is evaluated separately, and ROW names its graph. Undefined if the result
+   * could differ.
    */
   readonly batched?: string
   /** Set if the pattern uses one row only. */

@@ -64,7 +64,7 @@ function add(r: Rewriting, text: string): void {
   r.out.push(text)
 }
 
-/** Runs `write`, and returns what it added, removed from the output. */
+/** Runs `write`, removes the text that it added from the output, and returns that text. */
 function taken({ out }: Rewriting, write: () => void): string {
   const start = out.length
   write()

@@ -58,7 +58,8 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
       const cover = datatype === undefined ? undefined : coverOf(NEVER_CANONICAL, datatype)
       if (cover === undefined) return plain
       const covered = `STRDT(${text}, <${cover}>)`
-      // The other branch repeats the text several times, so an expression always gets the cover.
+      // The IF below repeats the text several times. So anything longer than a variable or a constant always gets the
+      // cover.
       if (!/^[?"]/.test(text)) return covered
       return `IF(SAMETERM(STRDT(STR(${plain}), IRI(CONCAT("${mark}", ${typeIn(plain)}))), ${covered}), ${plain}, ${covered})`
     },

@@ -6,7 +6,7 @@ import { isTemplate, PLAIN, type Node } from './tree.js'
 interface Joined {
   /** The number of these patterns. */
   count: number
-  /** The same with the patterns of unions, options and sub-queries inside. */
+  /** That number plus the patterns of the unions, OPTIONALs and sub-queries inside. */
   all: number
   readonly around: Joined | undefined
 }
@@ -16,11 +16,11 @@ interface Waiting {
   readonly joined: Joined
 }
 
-/** Their patterns are ordered separately. */
+/** Nodes whose inner patterns are ordered separately. */
 const APART = new Set<unknown>(['optional', 'minus', 'service', 'patternOperation'])
 const PLAIN_GROUPS = new Set<unknown>(['group', 'bgp'])
 const OPERANDS = new Set<unknown>(['union', 'values', 'service'])
-/** A list of fewer variables costs as much as this many. */
+/** A query with fewer variables counts as one with this many. */
 const FEWEST_VARIABLES = 30
 
 /** About the number of steps that the embedded store takes. No recursion: the client determines the depth. */

@@ -58,7 +58,7 @@ export const prepareParser = (): void => void parser()
 
 /** The store checks the rules outside the grammar: scopes of variables, labels of blank nodes. */
 const CONTEXT = completeParseContext({ skipValidation: true })
-/** Allows an aggregate inside an aggregate in a sub-query of EXISTS: the parser reports it as a mistake. */
+/** Allows an aggregate in an EXISTS inside another aggregate, which the parser would report as a mistake. */
 class Modes extends Set<string> {
   override has(mode: string): boolean {
     return mode !== 'inAggregate' && super.has(mode)

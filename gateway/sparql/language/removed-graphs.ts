@@ -3,7 +3,7 @@ import { isIriNode, isVariable, type Node } from './tree.js'
 
 export interface RemovedGraphs {
   readonly graphs: readonly string[]
-  /** Set if all other graphs are removed too: the graphs that may be filled again. */
+  /** Undefined unless the update removes every graph: then the graphs that it may fill again. */
   readonly allBut: readonly string[] | undefined
 }
 
@@ -12,7 +12,7 @@ export const isRemoved = ({ graphs, allBut }: RemovedGraphs, graph: string): boo
 
 interface Removal {
   gone: Set<string>
-  /** Set while all other graphs are removed: the graphs that may have triples again. */
+  /** Undefined until an operation removes every graph: then the graphs that later operations may have filled. */
   filled: Set<string> | undefined
 }
 

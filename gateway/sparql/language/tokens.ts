@@ -17,7 +17,7 @@ export interface Tokens {
   readonly tokens: readonly Token[]
   /** The base IRI after the last declaration. */
   readonly base: string
-  /** A declaration follows the last token. */
+  /** True if a BASE or PREFIX comes after the last token. */
   readonly endsWithDeclaration: boolean
 }
 

@@ -69,7 +69,7 @@ function answerIn(
   return answerResult(context, { ...query, format, decision }, send)
 }
 
-/** The result of one query, or of several that make one answer. */
+/** The result of one query, or of several whose results make one answer. */
 export interface AskedResult extends Judged {
   readonly key: string
   readonly format: Format

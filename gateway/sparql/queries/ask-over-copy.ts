@@ -1,5 +1,5 @@
 // Evaluates a query on a copy of the graphs that the agent may read, in a thread with limits on time and memory. It is
-// used if no condition in the query would be exact (design 4).
+// used if no restriction of the query by conditions would be exact (design 4).
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { N_TRIPLES } from '../../http/media-type.js'
 import type { Context } from '../../request/context.js'

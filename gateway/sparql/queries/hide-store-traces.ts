@@ -12,8 +12,8 @@ import type { ResultFormat } from './formats.js'
 export type Judged = Pick<QueryAnalysis, 'readSet' | 'volatile' | 'makesBlankNodes' | 'isRestricted'>
 
 /**
- * Any change removes the result from the cache, so its age, or that it was cached, would reveal changes to other
- * graphs.
+ * Any change of the dataset removes such a result from the cache. So its age, or the mere fact that it was cached,
+ * would reveal changes to other graphs.
  */
 export const tellsOfAll = ({ isRestricted, readSet }: Judged): boolean => isRestricted === true && readSet === 'dataset'
 
@@ -84,7 +84,10 @@ async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): Re
   return { pieces: inOrder(begun, source) }
 }
 
-/** Continues a source after its first pieces. If the reader stops, so does the source, even if it was not reached. */
+/**
+ * Continues a source after its first pieces. If the reader stops, the source is stopped too, even if nothing was read
+ * from it here.
+ */
 function inOrder(begun: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   const iterator: AsyncIterator<Uint8Array> = {
     async next() {

@@ -141,7 +141,10 @@ function* viewed(
 /** Longer texts are not cached: their keys take long to make (design 7). */
 const MOST_REMEMBERED = 256 * 1024
 
-/** The same, but over a copy of the readable graphs if no other way is exact. */
+/**
+ * The query to send for the agent, as from `queryOfView`, but over a copy of the readable graphs if no other way is
+ * exact.
+ */
 export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
   run(viewOrCopy(context, query))
 

@@ -103,7 +103,7 @@ export const unionOf =
       return [setIn(work, patterns)]
     })
 
-/** The same, but a triple counts once for each graph that has it. */
+/** The default graph is this union, but a triple counts once for each graph that has it. */
 export const bagOf =
   (graphs: GraphPredicate): DefaultGraph =>
   (all, work, isFirst) =>
@@ -200,7 +200,7 @@ function overGraphs(
     return found
   })
   const patterns = write(steps, isFirst)
-  // `hasOwnGroup`: the FILTER would get lost otherwise.
+  // Jena would lose the FILTER without a group (see `hasOwnGroup`).
   return (work.isBesideAlternatives || work.groups()) && patterns.some(({ kind }) => kind === 'filter')
     ? [{ kind: 'group', patterns }]
     : patterns

@@ -5,16 +5,19 @@ import { regexWaysOf } from './regex-ways.js'
 import { once } from './restriction.js'
 import { DURATIONS, NUMERIC_FUNCTIONS, STEP, boundIn, isNumber, longestOf, makeSizes } from './unbounded-expressions.js'
 
-/** The cost of a path at one node: each step multiplies the work by the node's triples, each way repeats it. */
+/**
+ * The cost of a path at one node: each step multiplies the work by the number of the node's triples, and each
+ * alternative repeats the work.
+ */
 interface Cost {
   readonly steps: number
   readonly ways: number
 }
 
-/** For a path of several steps; inside * and + only one step is allowed. */
+/** The limits for a path of several steps. Inside * and + only one step is allowed. */
 const MOST_STEPS = 3
 const MOST_WAYS = 16
-/** For one step. */
+/** The limit for a path of one step. */
 const MOST_ALTERNATIVES = 500
 const ENDLESS: Cost = { steps: Infinity, ways: Infinity }
 

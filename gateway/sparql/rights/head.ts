@@ -29,7 +29,7 @@ function headOf({ where, modifiers: { values } }: Select, store: Store): readonl
   return isOxigraph(store) ? names.sort() : names
 }
 
-/** The query without the variables that it selects or has in a template: they get no value there. */
+/** The parts of the query in which variables get values: all but the list of selected variables and the template. */
 export const withoutHead = ({ where, modifiers, ...head }: Restrictable): unknown => [
   where,
   modifiers,

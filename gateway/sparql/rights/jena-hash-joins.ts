@@ -35,7 +35,7 @@ export interface Unused {
 export const deferred = (patterns: readonly GraphPattern[], unused: Unused): readonly GraphPattern[] =>
   branching(unused, (branch) => withinGroup(patterns, branch))
 
-/** The same for a whole query. */
+/** Applies `deferred` to a whole query. */
 export const deferredIn = <Body extends Part>(body: Body, unused: Unused): Body => ({
   ...body,
   where: branching(unused, (branch) => withinPart(body, branch)),

@@ -62,7 +62,7 @@ export function testedFirst(
   return [{ kind: 'group', patterns: [named, inGraph(all.slice(first)), ...filters] }]
 }
 
-/** Each name once. TDB2 finds no names by `GRAPH ?g { }` next to a hash join. */
+/** Gives each name of a graph once. TDB2 finds no names by `GRAPH ?g { }` next to a hash join. */
 function anyGraph({ view, fresh }: Restriction, name: Variable): GraphPattern {
   if (!view.asQuads) return { kind: 'graph', name, patterns: [] }
   const any = triples({ subject: fresh(), predicate: fresh(), object: fresh() })

@@ -18,7 +18,10 @@ const MOST_POSITIONS = 1000
 const MOST_LINKS = 20_000
 /** The limit of the search for pairs of ways. */
 const MOST_STEPS = 200_000
-/** The most ways that optional parts and alternatives give for the same text; fewer if the time grows with a square. */
+/**
+ * The most ways in which optional parts and alternatives may match the same text; the second number if the time also
+ * grows with the square of the length.
+ */
 const MOST_CHOICES = 256
 const MOST_CHOICES_OF_SQUARE = 32
 
@@ -80,7 +83,7 @@ const anyOf = (parts: readonly Part[]): Part => ({
 function mostShared(sets: readonly Characters[]): number {
   const met: Characters[] = []
   for (let set of sets) {
-    // Characters that n sets have so far; those already present move up.
+    // `met[n]`: the characters that more than n of the sets so far have.
     for (let n = 0; set !== 0n; n++) {
       const before = met[n] ?? 0n
       met[n] = before | set

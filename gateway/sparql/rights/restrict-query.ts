@@ -111,7 +111,10 @@ function hasPath(part: unknown, isInGraph: boolean): boolean {
 const looksOut = ({ predicate }: Triple): boolean =>
   isPath(predicate) && /"operator":"[*+?!]"/.test(JSON.stringify(predicate))
 
-/** A shortcut with the result of `restrictBody`. Undefined for other queries. */
+/**
+ * A shortcut for queries that have only FILTERs and GRAPHs with constant names: the result is that of `restrictBody`.
+ * Undefined for other queries.
+ */
 function restrictOnlyConstants(work: Restriction, body: Restrictable): Restrictable | undefined {
   const { looksInItself, addsFrom } = work.view
   const isOnly = looksInItself && !addsFrom && body.where.every(isOnlyConstants)
@@ -162,7 +165,7 @@ export interface StoreTraits {
   readonly stays: boolean
   /** See `View.asQuads`. */
   readonly asQuads: boolean
-  /** The same for a dataset of FROM or FROM NAMED. */
+  /** `View.asQuads` for a dataset of FROM or FROM NAMED. */
   readonly asQuadsOfFrom: boolean
   /** See `View.showsName`. */
   readonly showsName: boolean

@@ -136,7 +136,7 @@ function restrictOne(work: Restriction, pattern: GraphPattern, place: TriplePlac
       return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
     case 'select':
       return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place), true) }]
-    // Another server answers it.
+    // SERVICE is answered by another server, which has its own rights.
     case 'service':
     case 'values':
       return [pattern]

@@ -40,9 +40,9 @@ export interface View {
    */
   readonly asQuads: boolean
   /**
-   * For such a store: true if ?g has its value everywhere in `GRAPH ?g`, except in sub-queries that do not select it,
-   * as in Oxigraph. In TDB2, patterns that do not mention ?g are matched in its graph. In patterns that mention ?g,
-   * another variable stands for the graph, TDB2 compares both at the end, and `SELECT *` selects ?g.
+   * For a store with `asQuads`: true if ?g has its value everywhere in `GRAPH ?g`, except in sub-queries that do not
+   * select it (Oxigraph). In TDB2 it has no value there: if patterns mention ?g, TDB2 uses another variable for the
+   * graph, compares both at the end, and `SELECT *` selects ?g.
    */
   readonly showsName: boolean
   /**
@@ -198,7 +198,7 @@ export const unusedIn = ({ view: { nothing, add }, fresh }: Restriction): Unused
 export const isFiltered = ({ filtered }: Restriction, { value }: Variable): boolean =>
   filtered.some((names) => names.has(value))
 
-/** An unused variable that is in scope. */
+/** A new variable that `SELECT *` would return, so the original variables have to be listed. */
 export function freshInScope(work: Restriction): Variable {
   work.showsFresh = true
   return work.fresh()

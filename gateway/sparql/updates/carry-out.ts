@@ -33,7 +33,10 @@ type Outcome = undefined | ForStore | Problem
 
 /** How often the graphs that the variables stand for are searched again, if they change in the meantime. */
 const MOST_ROUNDS = 3
-/** The same for steps that see the results of earlier ones: the graphs of each step may depend on the step before. */
+/**
+ * How often steps that see the results of earlier steps are run on copies: the graphs of each step may depend on the
+ * step before.
+ */
 const MOST_ROUNDS_OF_COPIES = 8
 
 /**
@@ -178,7 +181,7 @@ interface Carried {
   readonly named: readonly NamedGraphs[]
   readonly loaded: LoadedSources
   readonly plan: UpdatePlan
-  /** Set if the steps run on copies of everything that they may read. */
+  /** Set if the steps run on copies of all graphs that they may read. */
   readonly seen: Seen | undefined
 }
 

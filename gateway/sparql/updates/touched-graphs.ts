@@ -208,7 +208,7 @@ async function otherFound({ context, rights }: Finding, { graph, touch }: NamedG
   const { base, names } = context.application
   // Spec 4.1: after a restart, it may be the document of that URL, whose owner the gateway sets.
   if (touch && names.isOtherSpelling(graph)) return REFUSED
-  // The graph may have the name of a document that no URL leads to. Documents' rights would apply to it, but the
+  // The graph may have the name of a document that no URL leads to. The rights of documents would apply to it, but the
   // gateway would not preserve its owners.
   if (touch && isDocumentName(rights.Write.reach, graph)) return REFUSED
   const found = graph.startsWith(base) && graph.endsWith('/') ? await factsOf(context, graph, true) : undefined

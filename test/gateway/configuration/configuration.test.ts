@@ -207,7 +207,7 @@ void t.test('services and their credentials', async (t) => {
     ['updates go to /update next to /sparql', storedAt('ds/sparql', 'ds/data'), '', { update: 'http://s/ds/update' }],
     ['a dataset takes updates itself', storedAt('ds', 'ds'), '', { update: 'http://s/ds' }],
     ['a service for updates only', updatesApart, '', { update: 'http://s/repositories/r/statements' }],
-    ['and one for queries', updatesApart, '', { iri: 'urn:s', query: 'http://s/repositories/r' }],
+    ['a service for queries, next to one for updates', updatesApart, '', { iri: 'urn:s', query: 'http://s/repositories/r' }],
     ['no credentials', endUser(), '', { credentials: undefined }],
     ['HTTP Basic', endUser(), basic, { credentials: { user: 'u', password: 'p' } }],
     ['a bearer token', endUser(), '<urn:s/eu> a:authToken "t" .', { credentials: { token: 't' } }],
@@ -307,7 +307,7 @@ const otherNames =
     .replace('http://store/admin/query', 'http://127.0.0.1:3030/eu/sparql')
     .replace('http://store/admin/data', 'http://[::1]:3030/eu')
 const foreignDataset = both + x('; lds:service <urn:s/admin>') + y('third') + service('third')
-/** Another dataspace in the datasets of both applications. It describes one of them separately. */
+/** Another dataspace over the same two datasets. It has its own description of one of them. */
 const another = both + x('; lds:service <urn:s/eu2>') + y() + service('eu').replace('urn:s/eu', 'urn:s/eu2')
 const otherEndpoint = another.replace(/(urn:s\/eu2> a .*)query/, '$1sparql')
 const otherCredentials: Given = [another, '<urn:s/eu2> a:authToken "hunter2" .']
@@ -439,7 +439,7 @@ void t.test('the dataspace of the settings alone', async (t) => {
   // prettier-ignore
   const rows: [what: string, line: string, expected: object][] = [
     ['without a backend the store is embedded', '', store({ embedded: true, query: undefined })],
-    ['and that of the admin application', '', adminStore({ embedded: true })],
+    ['without a backend the admin store is embedded too', '', adminStore({ embedded: true })],
     ['the default base', '', { endUser: { base: 'https://localhost:8443/' } }],
     ['the default admin base', '', { admin: { base: 'https://localhost:8443/admin/' } }],
     ['a Fuseki dataset: queries', fusekis, store({ query: 'http://localhost:3030/ds/query', embedded: false })],
@@ -457,8 +457,8 @@ void t.test('the dataspace of the settings alone', async (t) => {
     ['credentials in the URL', userInUrl, store({ credentials: { user: 'u', password: 'p@ss' } })],
     ['the URL without them', userInUrl, store({ query: 'http://s/ds/query' })],
     ['credentials, for an admin dataset of the same server', `${fusekis} --backend-token t`, adminStore({ credentials: { token: 't' } })],
-    ['no other server gets them', '--backend http://s/ds --admin-backend http://t/a --backend-token t', adminStore({ credentials: undefined })],
-    ['nor one at another port', '--backend http://s/ds --admin-backend http://s:81/a --backend-token t', adminStore({ credentials: undefined })],
+    ['no other server gets the credentials', '--backend http://s/ds --admin-backend http://t/a --backend-token t', adminStore({ credentials: undefined })],
+    ['no server at another port gets the credentials', '--backend http://s/ds --admin-backend http://s:81/a --backend-token t', adminStore({ credentials: undefined })],
     ['a user in the URL of an admin dataset', '--backend http://s/ds --admin-backend http://u:p@s/a --backend-token t', adminStore({ credentials: { user: 'u', password: 'p' } })],
     ['credentials beside it', '--backend http://s/ds --backend-token t', store({ credentials: { token: 't' } })],
     ['the path of the dataset', oneFuseki, { endUser: { datasetPath: '/ds' }, admin: { datasetPath: undefined } }],

@@ -437,7 +437,7 @@ async function managed(world: World, row: Row, make: Make): Promise<void> {
     t.equal(text.match(new RegExp(`<${world.origin}${path}#id[0-9a-f-]{36}> \\.`, 'g'))?.length, 4)
   })
   await row(
-    'so they are in large contents, whose blank nodes and managed triples are those of the rules',
+    'blank nodes are skolemised in large contents too, with the managed triples that the rules demand',
     async (t) => {
       const much = many(40_000, (i) => `<#${i}> <http://e/n> "${i}" .\n`)
       const path = await make()

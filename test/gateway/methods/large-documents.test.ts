@@ -21,7 +21,10 @@ const LIMIT = 64 * 1024
 const NT = { Accept: 'application/n-triples' }
 const UPDATE = { 'Content-Type': 'application/sparql-update' }
 
-/** The same dataset, or an embedded store like it, with a limit that documents of a test can exceed. */
+/**
+ * A store over the same dataset, or another embedded store, whose limit on graphs is so small that documents of a test
+ * exceed it.
+ */
 async function withLimit(t: Test, { kind, datasets }: Stores): Promise<{ store: GraphStore; proxy?: StoreProxy }> {
   if (kind === 'embedded') {
     const store = await openEmbeddedStore('end-user', { maxGraphLength: LIMIT })

@@ -110,10 +110,10 @@ void forEachStore(t, 'what every write keeps', async (t, makeStores, kind) => {
     ['a document needs a container above it', { as: owner, turtle: written, status: 403, says: /container/, names: CREATING, at: async () => `${await make()}below/` }],
     ['a path fits into the repository', { as: owner, turtle: written, status: 400, says: /too long for the repository/, names: CREATING, at: async () => `${await make(`<> a <${DH}Container> .`)}${LONG}/` }],
     ['Append adds no type', { ...byStranger, turtle: typed, says: /Write is required to add a type/, names: ADDING, at: () => given('acl:Append') }],
-    ['nor does it if the agent may read', { ...byStranger, turtle: typed, says: /Write is required to add a type/, names: ADDING, at: () => given('acl:Append, acl:Read') }],
+    ['Append adds no type, even if the agent may read', { ...byStranger, turtle: typed, says: /Write is required to add a type/, names: ADDING, at: () => given('acl:Append, acl:Read') }],
     ['Write gives itself no Control', { ...byStranger, turtle: `<> a <urn:Mine> . ${written}`, says: /would give you Control/, names: ALL, at: () => given('acl:Write, acl:Append, acl:Read') }],
     ['a document meets its constraints', { as: owner, turtle: '<#x> a <urn:C> ; <urn:q> "written" .', status: 422, says: /violate/i, names: ALL, at: () => make() }],
-    ['a new one does', { as: owner, turtle: '<#x> a <urn:C> ; <urn:q> "written" .', status: 422, says: /violate/i, names: CREATING, at: () => Promise.resolve(world.freshPath()) }],
+    ['a new document meets its constraints', { as: owner, turtle: '<#x> a <urn:C> ; <urn:q> "written" .', status: 422, says: /violate/i, names: CREATING, at: () => Promise.resolve(world.freshPath()) }],
     ['a number has 4,096 digits at most', { as: owner, turtle: `${written} <#x> <urn:n> "${'9'.repeat(4097)}"^^<${XSD}integer> .`, status: 413, says: /digits/, names: ALL, at: () => make() }],
     ['a duration has 27,000 years of days at most', { as: owner, turtle: `${written} <#x> <urn:n> "P1Y10000001D"^^<${XSD}duration> .`, status: 413, says: /days/, names: ALL, at: () => make() }],
   ] as const) table(rule, more)

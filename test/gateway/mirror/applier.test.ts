@@ -77,10 +77,15 @@ void t.test('the outcome of a write', async (t) => {
     readonly then?: Fault
   }
   const rows: readonly [what: string, faults: Faults, status: number, last: string, body?: (of: string) => string][] = [
-    ['it is refused: not done', { fault: answers(400) }, 400, 'one'],
+    ['the write is refused: not done', { fault: answers(400) }, 400, 'one'],
     ['the store is not available: not done', { fault: answers(503) }, 503, 'one'],
-    ['its answer is lost once: reported as done', { fault: lost('after'), times: 1 }, 200, 'two'],
-    ['it is lost twice on the way to the store: reported as done', { fault: lost('before'), times: 2 }, 200, 'two'],
+    ['the answer is lost once: reported as done', { fault: lost('after'), times: 1 }, 200, 'two'],
+    [
+      'the request is lost twice on the way to the store: reported as done',
+      { fault: lost('before'), times: 2 },
+      200,
+      'two',
+    ],
     ['all answers are lost: done', { fault: lost('after'), isOfAll: true }, 502, 'two'],
     ['a proxy says that the store is down: done when the store is back', { fault: answers(502) }, 502, 'two'],
     [
@@ -89,10 +94,10 @@ void t.test('the outcome of a write', async (t) => {
       502,
       'one',
     ],
-    ['it is lost, and then refused: not done', { fault: lost('before'), then: answers(400) }, 502, 'one'],
-    ['it is long, and its answer is lost: done', { fault: lost('after') }, 502, 'two', long],
+    ['the request is lost once, and then refused: not done', { fault: lost('before'), then: answers(400) }, 502, 'one'],
+    ['a long write, whose answer is lost: done', { fault: lost('after') }, 502, 'two', long],
     [
-      'it is long, and the store fails each time: not done',
+      'a long write, and the store fails each time: not done',
       { fault: answers(500), then: answers(500) },
       502,
       'one',
@@ -159,8 +164,8 @@ void t.test('a store that loses entries while it is served', async (t) => {
   const put = async (path: string, text: string): Promise<void> =>
     void t.match((await owner('PUT', path, ttl(turtle(`"${text}"`)))).status, /20[01]/)
   const rows: readonly [what: string, earlier: (now: string) => string][] = [
-    ['it is restored to an earlier state', (earlier) => earlier],
-    ['it is restored to a state without a position', (earlier) => earlier.split('\n').filter((line) => !line.includes(LOG_GRAPH)).join('\n')], // prettier-ignore
+    ['the store is restored to an earlier state', (earlier) => earlier],
+    ['the store is restored to a state without a position', (earlier) => earlier.split('\n').filter((line) => !line.includes(LOG_GRAPH)).join('\n')], // prettier-ignore
     ['it is emptied', () => ''],
   ]
   for (const [what, earlierOf] of rows)
@@ -222,10 +227,10 @@ type Fate = 'before' | 'after' | undefined
 
 void t.test('a write that a proxy answers with 503, and the question to the store whether it was done', async (t) => {
   const rows: readonly [what: string, updates: readonly Fate[], isAsked: boolean][] = [
-    ['the store has done it; it is not asked', ['after', 'before'], false],
-    ['it does not arrive; it is passed over, and the answer to this is lost', ['before', 'after'], false],
-    ['it does not arrive; it is passed over, and the store is not asked', ['before'], false],
-    ['the store has done it, and says so', ['after'], true],
+    ['the store has done the write, and is not asked', ['after', 'before'], false],
+    ['the write does not arrive; the turn is passed on, and the answer to that is lost', ['before', 'after'], false],
+    ['the write does not arrive; the turn is passed on, and the store is not asked', ['before'], false],
+    ['the store has done the write, and says so', ['after'], true],
   ]
   for (const [what, fates, isAsked] of rows)
     await t.test(what, async (t) => {

@@ -207,7 +207,7 @@ async function updates(world: World, row: Row, kind: string): Promise<void> {
       const { status, text } = await owner('POST', '/sparql', { fields: UPDATE, body })
       t.equal(status, 200, text)
     }
-    // With this many changes, they are found after the answer.
+    // The gateway finds so many changes only after it has answered.
     const { history } = world.running.dataspaces[0]!.endUser
     await until(() => history!.status().inDoubt === 0)
     for (const document of [path, '/many-499/']) t.same(await methodsOf(world, document), ['UPDATE'])

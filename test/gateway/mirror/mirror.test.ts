@@ -32,7 +32,7 @@ interface Mirror {
   readonly row: Row
   /** The gateway runs the command on the end-user application. Waits until everything is committed. */
   run(...args: string[]): Promise<Ended>
-  /** The same without waiting: if others write meanwhile, some commits are always pending. */
+  /** Like `run`, without waiting: if others write meanwhile, some commits are always pending. */
   runOnly(action: string, ...more: string[]): Promise<Ended>
   /** Method and path of each commit. */
   commits(): string[]

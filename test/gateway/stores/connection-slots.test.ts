@@ -46,8 +46,8 @@ void t.test('fair turns', async (t) => {
 const LENDING: readonly [name: string, places: number, calls: readonly Asker[], entered: string, calledBack: string][] = [
   ['a free connection is lent to a network that has all others', 2, [A, B], 'a b', ''],
   ['the loan is called back when another network waits', 2, [A, B, C], 'a b', 'b'],
-  ['but not for a call of the same network', 2, [A, B, A], 'a b', ''],
-  ['but not if another network has a connection', 2, [A, C, B], 'a c', ''],
+  ['a call of the same network calls no loan back', 2, [A, B, A], 'a b', ''],
+  ['nothing is lent if another network has a connection', 2, [A, C, B], 'a c', ''],
   ['at most one connection is lent', 4, [A, A, A, B, B], 'a a a b', ''],
 ]
 

@@ -31,7 +31,7 @@ void t.test('a full store', async (t) => {
     ['an update that fits', () => owner('POST', '/sparql', update(inserts(0, 10))), 200],
     ['a document that fits', () => owner('PUT', '/small/', ttl(triples(10))), 201],
     ['a document that becomes smaller', () => owner('PUT', '/big/', ttl(triples(10))), 200],
-    ['then there is room for another one', () => owner('PUT', '/more/', ttl(triples(MOST / 2))), 201],
+    ['then there is room for another document', () => owner('PUT', '/more/', ttl(triples(MOST / 2))), 201],
     ['a removal makes room too', () => owner('DELETE', '/more/'), 204],
     ['after that, another document of that size fits', () => owner('PUT', '/again/', ttl(triples(MOST / 2))), 201],
   ]

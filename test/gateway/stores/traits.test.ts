@@ -27,8 +27,8 @@ const FROM_REFUSED = new RegExp(REFUSALS.from.detail.replace(/[?.{}]/g, '\\$&'))
 const asItIs = { defaultGraph: 'own', honoursFrom: true, isSettled: true }
 
 /**
- * @param from the text of the answer to a query with FROM, @param graph of one with GRAPH ?g; undefined: what the agent
- * may read
+ * `from`: the text of the answer to a query with FROM; `graph`: of one with GRAPH ?g; undefined: what the agent may
+ * read
  */
 interface Changed {
   readonly name: string

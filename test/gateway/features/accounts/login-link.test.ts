@@ -46,7 +46,7 @@ void t.test('the link that logs the owner in', async (t) => {
   const agentOf = ({ fields }: Answer): string | undefined =>
     /<([^>]*)>; rel="?http:\/\/www\.w3\.org\/ns\/auth\/acl#agent/.exec(String(fields.link))?.[1]
 
-  await row('its page has one button; a session begins with the POST, and its agent is the owner', async (t) => {
+  await row('the page of the link has one button; the POST begins a session of the owner', async (t) => {
     const link = freshLink()
     t.match(link, /^\/oauth2\/login\?link=[\w-]{43}$/, '256 random bits')
     for (const method of ['GET', 'HEAD', 'GET']) {

@@ -34,7 +34,7 @@ const rows: readonly (readonly [name: string, steps: readonly Step[], bad: reado
   ['two of them', some(32), ['g0.', 'g31.'], 19, ['g0.', 'g31.']],
   ['all of them', some(8), some(8).map(({ graph }) => graph), 15, some(8).map(({ graph }) => graph)],
   ['a separate request between updates', [...some(2), alone('c.', undefined), ...some(2)], [], 2, []],
-  ['and one that is refused', [...some(2), alone('c.', { refusal: 'bad' }), ...some(2)], [], 2, ['c.']],
+  ['a separate request that is refused', [...some(2), alone('c.', { refusal: 'bad' }), ...some(2)], [], 2, ['c.']],
 ]
 
 void t.test('outcomes', async (t) => {

@@ -36,7 +36,7 @@ const manifest = (changes: object = {}): TarEntry => file('manifest.json', JSON.
 
 void t.test('an archive is refused', async (t) => {
   const rows: readonly (readonly [name: string, entries: readonly TarEntry[], message: RegExp | undefined])[] = [
-    ['but not if it matches its manifest', [...ENTRIES, manifest()], undefined],
+    ['not refused: an archive that matches its manifest', [...ENTRIES, manifest()], undefined],
     [
       'with a name that leads out of its folder',
       [file('data/../../evil', 'x'), ...ENTRIES, manifest()],

@@ -138,7 +138,7 @@ void t.test('canaries: fine only if a refusal was observed', async (t) => {
     ['found', 403, 200, '{"boolean": true}', 'finding', /although they have no right/],
     ['nobody answers the query', 403, 0, '', 'unknown', /no server answers/],
     ['the query fails', 403, 503, '', 'unknown', /got the status 503/],
-    ['another program answers it', 403, 200, '<html>', 'unknown', /instead of true or false/],
+    ['another program answers the query', 403, 200, '<html>', 'unknown', /instead of true or false/],
     ['the document fails', 503, 200, '{"boolean": false}', 'unknown', /answers 503/],
     ['everyone may read', 200, 403, '', 'unknown', /no document was found/],
   ]

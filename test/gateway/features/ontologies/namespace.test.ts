@@ -204,7 +204,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     `<urn:S> <${SH}targetClass> <urn:Bill> ; <${SH}property> [ <${SH}path> <${property}> ; <${SH}minCount> 1 ] .`
   const bill = (path: string): Promise<Answer> => owner('PUT', path, ttl('<#x> a <urn:Bill> .'))
 
-  await row('its imports are used, and read again when it is cleared', async (t) => {
+  await row('the imports of the namespace ontology are used, and read again when it is cleared', async (t) => {
     const [a, b] = [`${remote.url}/a`, `${remote.url}/b`]
     remote.texts.set('/a', ontology(a, [b], '<urn:in-a> a <urn:T> .'))
     // A circle, and an IRI that leads nowhere.

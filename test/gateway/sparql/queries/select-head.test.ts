@@ -34,7 +34,7 @@ const PATTERNS: readonly string[] = [
   // The query is answered over a copy.
   `${MERGED} { ?z <urn:p>+ ?a }`,
   `${MERGED} { ?z <urn:p>+ ?a . [] <urn:p> ?o } VALUES (?c ?b) { (1 2) }`,
-  // Its FILTER is tested later.
+  // The store evaluates the FILTER last.
   '{ GRAPH ?g { ?z <urn:p> ?v FILTER(REGEX(?v, "(a|b)*")) ?z ?a ?w } } VALUES (?c ?b) { (1 2) }',
 ]
 

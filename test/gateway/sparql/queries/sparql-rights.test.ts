@@ -64,9 +64,9 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   t.equal((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: insert })).status, 200) // prettier-ignore
   await grant(world, put)
 
-  // For these queries, no condition in the query would be exact: for the first in the embedded store, for the second in
-  // Fuseki. Both count blank nodes in sub-queries. TDB2, which has the union, evaluates GRAPH differently if the graphs
-  // are listed, so it refuses some of these queries.
+  // No condition would restrict these queries exactly: the first in the embedded store, the second in Fuseki. On TDB2,
+  // the store with the union, some of them are refused, since TDB2 evaluates GRAPH differently if the dataset lists the
+  // graphs.
   const COUNTS = `SELECT (SUM(?n) AS ?v) { GRAPH ?g { SELECT (COUNT(DISTINCT *) AS ?n) { [] <${VALUE}> ?x } } }`
   const FILTERS = `SELECT ?v { { SELECT ?g ?v { } } OPTIONAL { GRAPH ?g { FILTER(STRSTARTS(STR(?g), "${base}")) <urn:n1> ?p ?v } } }`
   // For a long text, Java runs out of stack when it matches this.
@@ -591,9 +591,8 @@ async function grant({ base, webIdOf }: World, put: (path: string, body: string)
 type Shown = Pick<Answer, 'status' | 'fields' | 'text'> & { readonly age: number | undefined }
 
 /**
- * An answer without its date and the number of its request. Age is the time since the store answered: for an answer
- * that was cached before, it must grow by the seconds that have passed, whatever happens to hidden graphs. If a change
- * there ends the cached answer, there is no Age.
+ * The parts of an answer that hidden graphs must not change: all but its date and the number of its request. `age` is
+ * the Age less the seconds that have passed, so it stays the same while the answer is cached.
  */
 function shown({ status, fields, text }: Answer, seconds: number): Shown {
   const others = Object.fromEntries(Object.entries(fields).filter(([name]) => !/^date$|^age$|request|id$/.test(name)))

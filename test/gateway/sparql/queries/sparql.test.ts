@@ -44,10 +44,7 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   await storedResults(world, row)
 })
 
-/**
- * SPARQL 1.1 §11, §17, §18: the values that queries compute, also for queries that only the grammar allows. Terms keep
- * their spelling.
- */
+/** SPARQL 1.1 §11, §17, §18: the values that queries compute. Terms keep their spelling. */
 async function values(world: World, row: Row): Promise<void> {
   const xsd = (value: string, name: string): string => `"${value}"^^<http://www.w3.org/2001/XMLSchema#${name}>`
   const numbers = ['01', '1', '2'].map((value) => xsd(value, 'integer'))
@@ -745,9 +742,9 @@ async function protectedAgents(world: World, row: Row): Promise<void> {
     ['an escape', `CLEAR GRAPH <${owner.replace('acl', '\\u0061cl')}>`, 403],
     ['the second of two', `INSERT DATA { GRAPH <${other}> { ${triple} } } ; CLEAR GRAPH <${owner}>`, 403],
     ['a graph variable', `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
-    ['CLEAR ALL, and it by name', `CLEAR ALL ; CLEAR GRAPH <${owner}>`, 403],
+    ['CLEAR ALL, and CLEAR of the document by name', `CLEAR ALL ; CLEAR GRAPH <${owner}>`, 403],
     ['another document', `INSERT DATA { GRAPH <${other}> { ${triple} } }`, 200],
-    ['COPY from it', `COPY <${owner}> TO <${other}>`, 200],
+    ['COPY from the document', `COPY <${owner}> TO <${other}>`, 200],
     ['another document, from the triples of a protected one', `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 200],
     ['another document is dropped', `DROP GRAPH <${other}>`, 200],
   ]

@@ -70,7 +70,7 @@ const ROWS: readonly (readonly [name: string, query: string])[] = [
   ['of ORDER BY in a sub-query', `SELECT * { { SELECT ?o { GRAPH ?g { ${P} } } ORDER BY ?o } }`],
   ['over the union', `SELECT * { GRAPH ?g { ?s a ?t } { ${P} BIND(${E} AS ?x) } }`],
 ]
-/** In memory, nothing says which graph a sub-query in GRAPH belongs to. */
+/** Only on stores that evaluate GRAPH triple by triple (TDB2, Oxigraph). */
 // prettier-ignore
 const ONLY_BY_TRIPLES: typeof ROWS = [
   ['in a sub-query in GRAPH', `SELECT * { GRAPH ?g { SELECT ?s (${E} AS ?x) { ${P} } } }`],

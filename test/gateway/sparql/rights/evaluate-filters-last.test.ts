@@ -76,7 +76,9 @@ const ROWS: readonly (readonly [name: string, query: string])[] = [
   ['in order', `SELECT ?o ?g { GRAPH ?g { ${P} ${LATE} } } ORDER BY DESC(?o) ?g LIMIT 1`],
 ]
 
-/** They also see the patterns before OPTIONAL, or are in a place where nothing has been tested. */
+/**
+ * Refused: FILTERs that also see the patterns before an OPTIONAL, or that are in a place where nothing has been tested.
+ */
 // prettier-ignore
 const REFUSED: typeof ROWS = [
   ['in OPTIONAL', `SELECT * { ${HERE} OPTIONAL { ${P} ${LATE} } }`],

@@ -167,14 +167,14 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
     [`<urn:e:3> <${RDF('type')}> <urn:e:2>`, mine],
   ] as const
   for (const [name, rights, query, isAnswered = true] of [
-    // It makes a UNION of || if IN or sameTerm is in it.
+    // RDF4J turns || into a UNION if IN or sameTerm is in it.
     ['each row once', { ...RIGHTS, prefixes: ['https://d.test/a'] }, 'SELECT * { ?s ?p ?o }'],
     [
       'each row once, of two patterns',
       { ...RIGHTS, prefixes: ['https://d.test/a'] },
       'SELECT * { ?s ?p ?o . ?s ?q ?x }',
     ],
-    // It reads every graph for a pattern that contains the name of its graph.
+    // RDF4J reads every graph for a pattern that contains the name of its own graph.
     ['a type that another graph states', { ...CLASS, graphs: [] }, 'SELECT * { GRAPH ?g { ?s ?p ?o } }'],
     ['the same for a constant', { ...CLASS, graphs: [] }, `SELECT * { GRAPH <${hidden}> { ?s ?p ?o } }`],
     [
@@ -348,7 +348,7 @@ for (const [name, query, rights, defaultGraph, length] of [
   ['2^26 ways', doubling(26), RIGHTS, 'own', refused],
   ['2^40 ways', doubling(40), RIGHTS, 'own', refused],
   ['a thousand alternatives', `SELECT * { <urn:e:1> <urn:p>?${'|<urn:p>?'.repeat(1000)} ?x }`, RIGHTS, 'own', refused],
-  ['many paths, each of many ways', `SELECT * { ${`<urn:e:1> ${'(<urn:p>?|<urn:q>?)/'.repeat(9)}<urn:p>? ?x . `.repeat(1000)} }`, RIGHTS, 'own', refused],
+  ['many paths, each with many ways', `SELECT * { ${`<urn:e:1> ${'(<urn:p>?|<urn:q>?)/'.repeat(9)}<urn:p>? ?x . `.repeat(1000)} }`, RIGHTS, 'own', refused],
   ['20 patterns under 2000 rules', `SELECT * { ${'OPTIONAL { ?s <urn:p> ?o } '.repeat(20)} }`, MANY, 'union', 3_000_000],
   ['400 patterns under 2000 rules', `SELECT * { ${'OPTIONAL { ?s <urn:p> ?o } '.repeat(400)} }`, MANY, 'union', refused],
   ['400 graphs under 2000 rules', `SELECT * { ${Array.from({ length: 400 }, (_, i) => `GRAPH ?g { ?s <urn:p:${i}> ?o } `).join('')} }`, MANY, 'own', refused],

@@ -12,8 +12,8 @@ PREFIX spin: <http://spinrdf.org/spin#> PREFIX sp: <http://spinrdf.org/sp#>`
 const ENDPOINTS = ['add', 'transform', 'importer', 'ns']
 
 /**
- * A stranger with Append on the endpoints, Read on the source, and these modes on the target; the rest of the rule
- * names the target.
+ * The agents of the columns: a stranger with Append on the endpoints and Read on the source, and one more rule about
+ * the target.
  */
 const GRANTS: Readonly<Record<string, (target: Target, world: World) => string>> = {
   endpoints: () => '',

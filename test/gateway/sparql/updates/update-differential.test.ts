@@ -86,7 +86,7 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
       if (!isReported && !wanted.includes(answer.status)) t.fail(`${told} ${answer.status} ${answer.text}`)
       if (JSON.stringify(after) !== JSON.stringify(before)) t.same(after, before, told)
     }
-    // The same again, with other data in the hidden graphs.
+    // Send the update again, with other data in the hidden graphs.
     const isSeen = ([triple, graph]: Quad): boolean => modes.get(graph)!.includes('Read') || !triple.includes('<urn:p:')
     const hidden = randomQuads(random, [...graphs.keys()]).filter((quad) => !isSeen(quad))
     await fill(world, stores, [...quads.filter(isSeen), ...hidden])
