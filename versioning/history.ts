@@ -11,6 +11,8 @@ export type OperatorLog = Readonly<Record<'info' | 'warn' | 'error', (fields: ob
 export type NewChange = Omit<VersionedChange, 'id' | 'path' | 'added' | 'removed' | 'position'> & {
   /** The document before the change: canonical N-Triples; undefined if it did not exist. */
   readonly before: string | undefined
+  /** The container, if the write creates or deletes the document in it. */
+  readonly container?: string
 }
 
 /**

@@ -108,7 +108,7 @@ async function planOf(
   const answer = (failed: Problem | undefined): Response | Problem =>
     failed ?? response(204, [linkField(application, agent.webId, undefined)])
   // Children come before their parents, in the history too.
-  return { changes: changes.reverse(), answer }
+  return { changes: changes.reverse(), children: documents, answer }
 }
 
 /**

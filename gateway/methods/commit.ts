@@ -5,7 +5,7 @@ import type { WriteBasis } from '../../versioning/history.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import { type Document, isWhole } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
-import { isContainer, parentOf } from '../documents/hierarchy.js'
+import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { type Lock, underLocks } from '../documents/locks.js'
 import { documentsBelow } from '../documents/subtree.js'
 import { isSha1 } from '../files/files.js'
@@ -50,25 +50,25 @@ const MOST_FILES = 100
 /**
  * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file
  * or may read it. A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it
- * before the document is written.
+ * before the document is written. Returns these files.
  */
 async function recordFiles(
   { application }: Pick<Writing, 'application'>,
   { current, next, by, brought = [] }: WrittenChange,
-): Promise<undefined | Problem> {
-  if (!next) return undefined
+): Promise<readonly string[] | Problem> {
+  if (!next) return []
   const { files } = application
   const { iri } = next.document
   const before = new Set(current && isWhole(current) ? described(current, application) : [])
-  const fresh = described(next.document, application).filter((sha1) => !before.has(sha1) && !brought.includes(sha1))
+  const fresh = described(next.document, application).filter((sha1) => !before.has(sha1))
   for (const [i, sha1] of fresh.entries()) {
-    if (!(await files.find(sha1))) continue
+    if (brought.includes(sha1) || !(await files.find(sha1))) continue
     const mayRead = by !== undefined && i < MOST_FILES && (await mayReadFile(by.context, sha1))
     if (isFailure(mayRead)) return mayRead
     const failed = await (mayRead ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
     if (failed) return failed
   }
-  return undefined
+  return fresh
 }
 
 function described({ nTriples }: Document, application: Writing['application']): string[] {
@@ -84,6 +84,10 @@ export interface WritePlan<Answer> {
   readonly changes: readonly WrittenChange[]
   /** The edits of graphs that are not documents. */
   readonly others?: readonly GraphEdit[]
+  /** The graphs that the plan has read, except those that it changes. */
+  readonly read?: readonly string[]
+  /** The containers whose lists of children the plan has read. */
+  readonly children?: readonly string[]
   /** Receives a change that breaks a rule; the others are written. Without it, nothing is written. */
   readonly leaveOut?: (change: WrittenChange, why: Problem) => void
   /** Called under the locks. @param failed why the store has not done the write, or may not have */
@@ -142,19 +146,21 @@ function decidedNow({ application: { kind, mirrored }, dataspace: { admin, ruleC
 /** Returns a problem if the plan may not be carried out. `failed`: why the store has not done it, or may not have. */
 async function carryOutPlan(
   writing: Writing,
-  { changes, others = [], leaveOut }: Pick<WritePlan<unknown>, 'changes' | 'others' | 'leaveOut'>,
+  plan: Omit<WritePlan<unknown>, 'answer'>,
   decided: WriteBasis,
 ): Promise<{ readonly failed: undefined | Problem } | Problem> {
-  const checked = await check(writing, changes, leaveOut)
+  const { others = [] } = plan
+  const checked = await check(writing, plan.changes, plan.leaveOut)
   if (isFailure(checked)) return checked
+  const { kept, files } = checked
   for (const { added } of others) {
     const long = await longValueIn(added.join('\n'))
     if (long) return long
   }
-  if (checked.length + others.length === 0) return { failed: undefined }
+  if (kept.length + others.length === 0) return { failed: undefined }
   const over = beginRuleChange(writing)
   try {
-    return { failed: await carryOut(writing, checked, others, decided) }
+    return { failed: await carryOut(writing, kept, others, basisOf(decided, { ...plan, changes: kept }, files)) }
   } finally {
     over()
   }
@@ -172,12 +178,15 @@ const newestIn = (mirrored: Application['mirrored']): number | undefined => mirr
 /** How many changes are checked before other requests run. */
 const AT_ONCE = 16
 
-/** The changes that break no rule. Their files are recorded after all changes have been checked. */
+/**
+ * The changes that break no rule, and the files that their documents begin to describe: those are recorded after all
+ * changes have been checked.
+ */
 async function check(
   writing: Writing,
   changes: readonly WrittenChange[],
   leaveOut: WritePlan<unknown>['leaveOut'],
-): Promise<readonly WrittenChange[] | Problem> {
+): Promise<{ readonly kept: readonly WrittenChange[]; readonly files: readonly string[] } | Problem> {
   let kept = changes
   for (const rule of RULES) {
     const keeping: WrittenChange[] = []
@@ -193,11 +202,13 @@ async function check(
     }
     kept = keeping
   }
+  const files = new Set<string>()
   for (const change of kept) {
-    const failed = await recordFiles(writing, change)
-    if (failed) return failed
+    const fresh = await recordFiles(writing, change)
+    if (isFailure(fresh)) return fresh
+    for (const sha1 of fresh) files.add(sha1)
   }
-  return kept
+  return { kept, files: [...files] }
 }
 
 /** Journal → store → caches, rules and profiles, before the answer goes out. */
@@ -216,7 +227,7 @@ async function carryOut(
       ? await application.journalled.prepare({ documents: recorded, method, agent, time, admit })
       : await admit(0)
   if (isFailure(prepared)) return prepared
-  const written = await trace.write(store(writing, changes, others, withParents(decided, changes)))
+  const written = await trace.write(store(writing, changes, others, decided))
   const failed = (await prepared?.conclude(written)) ?? written
   const removed = new Set(changes.filter(({ next }) => !next).map(({ iri }) => iri))
   const following: unknown[] = []
@@ -243,11 +254,20 @@ const admission =
     return shares?.take(writing, bytes, texts.length + lines.length)
   }
 
-/** Adds to the basis of the decision that the parents of new documents exist. */
-function withParents(decided: WriteBasis, changes: readonly WrittenChange[]): WriteBasis {
+/**
+ * The basis of the decision with what the plan has read: other graphs, among them the parents of new documents, which
+ * exist; and lists of children. What an update finds by variables is not named.
+ */
+function basisOf(
+  decided: WriteBasis,
+  { changes, read = [], children = [] }: Pick<WritePlan<unknown>, 'changes' | 'read' | 'children'>,
+  files: readonly string[],
+): WriteBasis {
   const { asOf } = decided
-  const seen = new Set(changes.flatMap(({ parent }) => parent?.iri ?? []))
-  return asOf === undefined || seen.size === 0 ? decided : { ...decided, read: Array.from(seen, (iri) => [iri, asOf]) }
+  if (asOf === undefined) return decided
+  const parents = changes.flatMap(({ parent }) => parent?.iri ?? [])
+  const at = (names: readonly string[]): WriteBasis['read'] => Array.from(new Set(names), (name) => [name, asOf])
+  return { ...decided, read: at([...parents, ...read]), children: at(children), files }
 }
 
 async function store(
@@ -260,7 +280,12 @@ async function store(
   const journalled = changes.map(({ iri: document, current, next, restores }) => {
     const before = wholeOf(current)?.nTriples
     const content = next?.document.nTriples
-    return { document, method, agent, time, before, content, ...(restores !== undefined && { restores }) }
+    const isLink = (current === undefined) !== (next === undefined) && !isRoot(document, application.base)
+    return {
+      ...{ document, method, agent, time, before, content },
+      ...(isLink && { container: parentOf(document) }),
+      ...(restores !== undefined && { restores }),
+    }
   })
   const on = { decided, late: () => landed(writing, changes, others) }
   if (others.length === 0 && journalled.length === 1) {

@@ -97,9 +97,10 @@ function entryOf(
   }
 }
 
-const partOf = ({ change: { document, restores }, content }: LoggedPart, basis: number): EntryPart => ({
+const partOf = ({ change: { document, container, restores }, content }: LoggedPart, basis: number): EntryPart => ({
   ...{ document, basis },
   ...(content && { content }),
+  ...(container !== undefined && { container }),
   ...(restores !== undefined && { restores }),
 })
 

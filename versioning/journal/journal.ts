@@ -275,7 +275,7 @@ async function countsOf({ before = '', content = '' }: NewChange): Promise<Count
 
 function entryOf(
   { pathOf }: JournalState,
-  { before: _before, content, ...change }: NewChange,
+  { before: _before, container: _container, content, ...change }: NewChange,
   { position, ...more }: Counts & Pick<JournalEntry, 'id'> & { readonly position: number | undefined },
 ): JournalEntry {
   const path = pathOf(change.document)

@@ -212,7 +212,8 @@ async function planOf(
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const isCleared = plan.open?.clears !== undefined || plan.search?.clears === true
   const changes = await changesOf(context, graphs.documents, edits, isCleared)
-  return isFailure(changes) ? changes : { changes, others, answer: (failed) => failed }
+  const read = named.flatMap(({ graph, touch, isRead }) => (isRead && !touch && graph !== DEFAULT_GRAPH ? [graph] : []))
+  return isFailure(changes) ? changes : { changes, others, read, answer: (failed) => failed }
 }
 
 /** Fails closed: returns all edits, or a problem if one of them changes a graph that was not checked. */
