@@ -18,8 +18,8 @@ export interface RulesSnapshot {
   readonly log: Pick<HistoryLog, 'position' | 'settledPosition' | 'changedSince'>
 }
 
-/** Fewer graphs are read from the store within a second. */
-const LEAST_GRAPHS = 5000
+/** Fewer graphs, authorizations and agents are read from the store within a second. */
+const LEAST = 5000
 
 /** Changes with the form of the saved parts: a file of another form is not read. */
 const FORM = 1
@@ -35,7 +35,8 @@ const NO_HEAD: Head = { form: 0, adminBase: '', position: 0 }
 
 /** Call it while nothing changes the index. A failure leaves no file. */
 export async function saveRules(index: AuthorizationIndex, { file, log }: RulesSnapshot): Promise<void> {
-  if (index.size.graphs < LEAST_GRAPHS) return rmSync(file, { force: true })
+  const { graphs, authorizations, subjects } = index.size
+  if (Math.max(graphs, authorizations, subjects) < LEAST) return rmSync(file, { force: true })
   const temporary = `${file}.new`
   const handle = await open(temporary, 'w', 0o600)
   try {
