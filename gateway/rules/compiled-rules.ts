@@ -12,7 +12,7 @@ import { refreshing } from './refreshing.js'
 import { makeTakingIn, type TakingIn } from './taking-in.js'
 
 const RETRY_MS = 1_000
-/** Rereading old rules takes at most one part in ten of the time. */
+/** Rules are read again after ten times the duration of the last reading, or later. */
 const SHARE = 10
 const LONGEST_TIMER = 2 ** 31 - 1
 
@@ -27,7 +27,7 @@ export interface RulesAge {
 interface Doubt {
   /** The latest time at which the store may still execute the write, in ms since the epoch. */
   readonly until: number
-  /** True if the graph has been read since, so there are rules to decide with. */
+  /** True if the graph has been read after the write, so that there are rules to decide with. */
   readonly isRead: boolean
 }
 

@@ -17,8 +17,8 @@ export interface TakingIn {
    */
   take(graph: string, text: RulesText | undefined): boolean | Promise<boolean>
   /**
-   * Resolves when no change is running that removes something. Undefined if none is, and the index can be used: each
-   * authorization only adds rights, so a part of them gives no right that all of them do not give.
+   * Resolves when no running change removes something. Undefined if none does: then the index can be used. Rules only
+   * add rights, so some of the new rules give no right that all of them would not give.
    */
   underWay(): Promise<unknown> | undefined
   /** True if no change is running. */

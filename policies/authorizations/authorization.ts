@@ -96,7 +96,7 @@ const PROPERTIES: ReadonlyMap<string, Property> = new Map([
   [V.DEFAULT, 'default'],
   [V.MODE, 'mode'],
 ])
-/** A set where there are many: to make it of all of them at once would take a while. */
+/** More than MANY objects are kept in a set, which is filled one by one: filling it in one step would take a while. */
 type Objects = { [property in Property]?: string[] | Set<string> }
 const MANY = 100
 

@@ -119,7 +119,7 @@ function notGranting(
       const { iri, graph, bits } = rows.headOf(row)
       const matches = rows.subjectsOf(row).some((subject) => throughOf(subject, named, target.kind) !== undefined)
       if (matches && bits & required) {
-        // It grants through this target, but perhaps not through an earlier one.
+        // The authorization may not grant through an earlier target, and so be among those considered.
         granting.add(row)
         considered.delete(row)
       } else if (!considered.has(row)) {

@@ -24,7 +24,7 @@ export interface Links {
   /** Adds it as the authorization's first link. */
   add(row: number, kind: number, key: number): void
   removeAll(row: number): void
-  /** Removes the members that were added last, and gives each. */
+  /** Removes the members of an authorization, from the last one on. Yields each of them. */
   removingMembers(row: number): Generator<number, void>
   of(row: number): Iterable<AuthorizationLink>
   keysOf(row: number, kind: number): number[]

@@ -22,13 +22,13 @@ const MODES = 16
 export interface AuthorizationRows {
   /** Adds an authorization in the graph with this number. Returns its row. Many subjects follow by `addingMembers`. */
   add(graph: number, stated: StatedAuthorization): number
-  /** Adds those that the last subject stands for, and gives each. */
+  /** Adds the agents and groups that the last subject of the row stands for. Yields each of them. */
   addingMembers(row: number, stated: StatedAuthorization): Generator<number, void>
-  /** Removes the authorizations of a graph one by one, each after this call. Gives its members with their group before. */
+  /** Removes the authorizations of a graph. Of each, it yields the members with their group, then calls `before`. */
   removing(graph: number, before: (row: number) => void): Generator<undefined | readonly [number, number], void>
   bitsOf(row: number): number
   at(row: number): Authorization
-  /** Gives only a part of an authorization, but faster. */
+  /** Faster than `at`, for a part of the authorization. */
   headOf(row: number): Pick<Authorization, 'iri' | 'graph' | 'bits'>
   subjectsOf(row: number): readonly number[]
   linksOf(row: number): Iterable<AuthorizationLink>

@@ -12,7 +12,7 @@ import type { Term } from '@rdfjs/types'
 interface Resolve {
   readonly conforms: boolean
   readonly isHarmless: boolean
-  /** The depth of the lowest pair that was assumed to conform for this answer. */
+  /** The least depth of the pairs of node and shape that are still being checked, and that the answer assumes to conform. */
   readonly assumed: number
 }
 

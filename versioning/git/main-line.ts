@@ -52,7 +52,7 @@ export async function mainLineSince(
   ancestors: Ancestors,
   hasOurs: (base: string) => Promise<boolean>,
 ): Promise<readonly OnLine[]> {
-  // All earlier commits of the gateway are ancestors of `from`, so no commit outside has more of them behind it.
+  // All earlier commits of the gateway are ancestors of `from`, so no other commit has more of the gateway's commits among its ancestors.
   const weights = new Map([[from, 1]])
   for (const parent of [...ancestors.values()].flatMap(({ parents }) => parents)) {
     if (!ancestors.has(parent) && !weights.has(parent)) weights.set(parent, (await hasOurs(parent)) ? 0 : 1)

@@ -132,7 +132,7 @@ export async function newestHead(database: Database): Promise<Pick<LogState, 'po
 }
 
 /**
- * The graphs that the entries after a position change; undefined if the heads of these have been removed. Throws
+ * The graphs that the entries after a position change; undefined if the heads of these entries have been removed. Throws
  * SetbackError.
  */
 export async function changedSince(database: Database, position: number): Promise<ReadonlySet<string> | undefined> {

@@ -130,7 +130,7 @@ async function commitFiles(
     ;[operations, size] = [[], 0]
     return database.write(all, true, 'drop')
   }
-  // The index cannot continue from this head: after a failure in between, it is built again from what there is.
+  // The index cannot continue from this head: after a failure in between, it is built again from the contents.
   const begin = (): void => {
     contents.head = { commit: nextId(next, 'begun'), time, recent: [] }
     operations.push(headPut(contents.head))

@@ -222,7 +222,7 @@ async function tipsIn(state: IndexState, paths: readonly string[]): Promise<Map<
   if (missing.length === 0) return found
   const read = await tipsOf(database, missing)
   for (const [path, tip] of read) found.set(path, tip)
-  // Meanwhile they may have changed.
+  // The paths may have changed while they were read.
   if (changes === state.changes) remember(state, read)
   return found
 }

@@ -33,7 +33,7 @@ export function makeWriteLog(iri: string): WriteLog {
       return { position: next.position, chain: next.chain, text }
     },
     continueAfter({ position, chain }) {
-      // No decision is older than this process, so earlier changes need not be known.
+      // This process makes all decisions, and none before this call: which graphs changed earlier does not matter.
       if (position > state.position) state = { ...state, position, chain }
     },
   }

@@ -51,7 +51,7 @@ function reads(access: Access, agent: string, n: number): boolean | undefined {
   return isFailure(index) ? undefined : decide(index, question(agent, 'Read', document(`${BASE}${n}/`))).allowed
 }
 
-/** Counts the turns of the event loop until a change is followed. Meanwhile nothing is decided, unless it only adds. */
+/** Counts the turns of the event loop until decisions follow a change. None is made before, unless rules are only added. */
 async function turnsOf(access: Access, change: ReturnType<Access['changed']>, adds: boolean): Promise<number> {
   let [turns, isOver] = [0, change === undefined]
   void change?.then(() => (isOver = true))

@@ -63,7 +63,7 @@ async function take(history: History, model: Model, taken: Exclude<Step, { kind:
     const before = new Map(model)
     const { id, method, agent } = changeOf('', '')
     await repository.commitFiles(files(), { id, method, agent, time: TIME })
-    // What did not fill a piece before it broke off is not written.
+    // Files that did not fill a piece before the commit broke off are not written.
     if (taken.breaks) {
       model.clear()
       for (const [document, text] of before) model.set(document, text)

@@ -136,7 +136,7 @@ void t.test('a content is the lines that change, or the whole graph', async (t) 
   const rows: readonly [what: string, before: string | undefined, after: string, form: 'graph' | 'patch'][] = [
     ['a line more', many, lines('a', 'b', 'c', 'd', 'e', 'ee', 'f'), 'patch'],
     ['a line less', many, lines('a', 'b', 'd', 'e', 'f'), 'patch'],
-    ['above U+FFFF and U+E000', many, many + lines('\ue000', '\u{1f600}'), 'patch'],
+    ['lines with characters above U+FFFF and from U+E000 on', many, many + lines('\ue000', '\u{1f600}'), 'patch'],
     ['nothing', many, many, 'patch'],
     ['most lines', many, lines('g', 'h', 'i'), 'graph'],
     ['not known before', undefined, many, 'graph'],
