@@ -12,7 +12,7 @@ import type { Term } from '@rdfjs/types'
 interface Resolve {
   readonly conforms: boolean
   readonly isHarmless: boolean
-  /** The least depth of the pairs of node and shape that are still being checked, and that the answer assumes to conform. */
+  /** The least depth of a pair of node and shape that is still being checked, and that the answer assumes to conform. */
   readonly assumed: number
 }
 
