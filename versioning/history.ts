@@ -69,8 +69,15 @@ export interface HistoryLog {
   keepSince(position: number): Promise<undefined | Setback>
   /** Continues after this position, which the store has and the log lacks. */
   continueAfter(position: number): Promise<undefined | Setback>
-  /** The graphs that the entries after a position change; undefined if these entries are no longer known. */
-  changedSince(position: number): Promise<ReadonlySet<string> | undefined | Setback>
+  /** Undefined if the entries after the position are no longer known. */
+  changedSince(position: number): Promise<ChangedSince | undefined | Setback>
+}
+
+export interface ChangedSince {
+  /** The graphs that the entries after a position change. */
+  readonly graphs: ReadonlySet<string>
+  /** The digest of all entries up to that position (LogState): no other log has it. Undefined if there are none. */
+  readonly chain: string | undefined
 }
 
 export interface History {

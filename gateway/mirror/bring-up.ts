@@ -1,6 +1,6 @@
 // The start of a store with a log (design 6): the store gets the entries that it lacks. If it runs a request as one
 // transaction, it stores its position from then on.
-import type { History, OpenEntry } from '../../versioning/history.js'
+import type { ChangedSince, History, OpenEntry } from '../../versioning/history.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { everyWrite, underLocks, type Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
@@ -113,10 +113,10 @@ async function catchUp(settings: BringUpSettings, from: number | undefined): Pro
   const { store, history, log } = settings
   const lacking = from === undefined ? await lackingIn(settings) : { documents: [], isAll: false }
   if (isFailure(lacking)) return lacking
-  const known = lacking.isAll ? [] : await history.log.changedSince(from ?? history.log.keptSince() ?? 0)
+  const known = lacking.isAll ? NOTHING : await history.log.changedSince(from ?? history.log.keptSince() ?? 0)
   if (isFailure(known)) return historyProblem(known)
   if (!known) return TOO_OLD
-  const documents = new Set([...lacking.documents, ...known])
+  const documents = new Set([...lacking.documents, ...known.graphs])
   if (documents.size > 0)
     log.info(
       { store: store.name, position: from, documents: documents.size },
@@ -129,6 +129,8 @@ async function catchUp(settings: BringUpSettings, from: number | undefined): Pro
   for await (const failed of inParallel(documents, makeOne)) if (failed) return failed
   return undefined
 }
+
+const NOTHING: Pick<ChangedSince, 'graphs'> = { graphs: new Set() }
 
 const TOO_OLD = problem(
   'store.failed',

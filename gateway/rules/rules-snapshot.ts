@@ -15,7 +15,7 @@ import { loadGraphs } from './load-authorizations.js'
 export interface RulesSnapshot {
   readonly file: string
   /** The log of the application with the rules. */
-  readonly log: Pick<HistoryLog, 'position' | 'settledPosition' | 'changedSince'>
+  readonly log: Pick<HistoryLog, 'settledPosition' | 'changedSince'>
 }
 
 /** Fewer graphs, authorizations and agents are read from the store within a second. */
@@ -27,16 +27,20 @@ const FORM = 1
 interface Head {
   readonly form: number
   readonly adminBase: string
-  /** The last position in the log up to which every change is in the index. */
+  /** The last position in the log up to which every change is in the index, and the digest of the log up to there. */
   readonly position: number
+  readonly chain: string
 }
 
-const NO_HEAD: Head = { form: 0, adminBase: '', position: 0 }
+const NO_HEAD: Head = { form: 0, adminBase: '', position: 0, chain: '' }
 
 /** Call it while nothing changes the index. A failure leaves no file. */
 export async function saveRules(index: AuthorizationIndex, { file, log }: RulesSnapshot): Promise<void> {
   const { graphs, authorizations, subjects } = index.size
   if (Math.max(graphs, authorizations, subjects) < LEAST) return rmSync(file, { force: true })
+  const position = log.settledPosition()
+  const now = await log.changedSince(position)
+  if (!now || isFailure(now) || now.chain === undefined) return rmSync(file, { force: true })
   const temporary = `${file}.new`
   const handle = await open(temporary, 'w', 0o600)
   try {
@@ -49,7 +53,7 @@ export async function saveRules(index: AuthorizationIndex, { file, log }: RulesS
       await handle.appendFile(size)
       await handle.appendFile(bytes)
     }
-    await write({ form: FORM, adminBase: index.adminBase, position: log.settledPosition() } satisfies Head)
+    await write({ form: FORM, adminBase: index.adminBase, position, chain: now.chain } satisfies Head)
     for (const part of index.saved()) await write(part)
     await handle.appendFile(Buffer.alloc(SIZE_BYTES))
     await handle.appendFile(hash.digest())
@@ -71,11 +75,11 @@ export async function loadRules(
   const parts = await partsIn(file)
   if (!parts) return false
   const head = makeTableState(parts).value<Head>(NO_HEAD)
-  // A log that ends before the file is another one.
-  if (head.form !== FORM || head.adminBase !== index.adminBase || head.position > log.position()) return false
+  if (head.form !== FORM || head.adminBase !== index.adminBase) return false
   const changed = await log.changedSince(head.position)
-  if (!changed || isFailure(changed)) return false
-  const graphs = [...changed].filter(index.counts)
+  // Another log, or an older copy of it, may have other changes at these positions.
+  if (!changed || isFailure(changed) || changed.chain !== head.chain) return false
+  const graphs = [...changed.graphs].filter(index.counts)
   if (!graphs.every(isName)) return false
   index.restore(parts)
   if (!(await loadGraphs(store, graphs, index))) return true

@@ -1,6 +1,5 @@
 // Opens a dataspace: its stores with their caches, its histories, its rules.
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWriteLog, type WriteLog } from '../../versioning/log/write-log.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
@@ -26,7 +25,7 @@ import { historyPlaceOf } from '../configuration/history-place.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { makeHistoryShares, type HistoryShares } from '../mirror/history-shares.js'
 import { openVersioned } from './open-history.js'
-import { storeFolder, untilReady, type Stores } from './open-stores.js'
+import { rulesSnapshot, untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeDatasetPrefixes } from '../stores/dataset-prefixes.js'
@@ -81,13 +80,14 @@ function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings, { service }: D
 
 /** Only for a store that nobody else changes, with a log of all changes. It is in the folder of that store. */
 function snapshotOf(
-  { service, kind, mirrored }: Application,
+  { service, mirrored }: Application,
   { settings: { data, rebuild } }: Surroundings,
 ): RulesSnapshot | undefined {
-  if (!service.onDisk || !mirrored) return undefined
-  const file = join(storeFolder(data, kind), 'rules.snapshot')
-  if (rebuild) rmSync(file, { force: true })
-  return { file, log: mirrored.history.log }
+  if (!service.onDisk) return undefined
+  const file = rulesSnapshot(data)
+  // Without a log, no later start would know what changes now.
+  if (rebuild || !mirrored) rmSync(file, { force: true })
+  return mirrored && { file, log: mirrored.history.log }
 }
 
 /** Each dataspace may have its own owner. */

@@ -3,7 +3,7 @@ import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATABASE, findOxigraph, openChildStore } from '../stores/child-store.js'
+import { DATABASE, findOxigraph, isUntouched, openChildStore } from '../stores/child-store.js'
 import { mostQuadsOf } from '../stores/embedded-limits.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
@@ -120,6 +120,9 @@ const openConfigured =
 export const storeFolder = (data: string, kind: DescribedApplication['kind']): string =>
   join(data, 'store', kind === 'admin' ? 'rules' : 'documents')
 
+/** The file of that folder with the compiled rules (rules/rules-snapshot.ts). */
+export const rulesSnapshot = (data: string): string => join(storeFolder(data, 'admin'), 'rules.snapshot')
+
 /** A file of that folder: the store has been filled from its history. */
 export const filledMark = (data: string, kind: DescribedApplication['kind']): string =>
   join(storeFolder(data, kind), 'filled')
@@ -152,6 +155,8 @@ async function openOnDisk(
     )
     rmSync(filledMark(data, kind))
   }
+  // Another program may have changed the rules.
+  if (kind === 'admin' && !isUntouched(folder)) rmSync(rulesSnapshot(data), { force: true })
   const opened = await openChildStore({ name, folder, executable, queryTimeout, log })
   if (!isFailure(opened)) return groupedStore(opened)
   throw new StartFailure(`${name}: it does not start: ${opened.detail}`)

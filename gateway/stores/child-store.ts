@@ -2,7 +2,7 @@
 // other accounts of the machine cannot reach.
 import { execFile, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Log } from '../log.js'
@@ -48,6 +48,21 @@ export interface ChildStoreSettings {
 
 /** The database, below the folder of its store. */
 export const DATABASE = 'db'
+
+/** A file of that folder: the database as it was when this store opened it last. */
+const OPENED = 'opened'
+
+/** RocksDB gives its manifest another name each time that a program opens the database for writing. */
+const manifestOf = (folder: string): string => readFileSync(join(folder, DATABASE, 'CURRENT'), 'utf8')
+
+/** True if nobody else has opened the database for writing since this store did. Call it before the store is opened. */
+export function isUntouched(folder: string): boolean {
+  try {
+    return manifestOf(folder) === readFileSync(join(folder, OPENED), 'utf8')
+  } catch {
+    return false
+  }
+}
 
 /** The longest path of a Unix socket, in bytes (unix(7)); macOS has the lowest limit. */
 const LONGEST_PATH = 103
@@ -133,6 +148,7 @@ async function startChild(
     process_.on('message', (message: ChildReport) => {
       if ('ready' in message) {
         log.info({ store: name, executable, ms: message.ready }, 'the store answers')
+        writeFileSync(join(folder, OPENED), manifestOf(folder), { mode: 0o600 })
         settle(undefined)
       } else if ('says' in message) log.warn({ store: name, says: message.says }, 'the store reports')
       else if ('unable' in message) settle(unable(message.unable))

@@ -1,10 +1,12 @@
 // Design 2: the embedded store on disk, and its gateway, are killed in the middle of writes. Answered writes are there
 // afterwards, all others are whole or absent, and no request or start fails because of the kill.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { makeClient } from '../support/client.js'
 import { oxigraphExecutable } from '../support/other-stores.js'
 import { releasePort } from '../support/ports.js'
 import { row } from '../support/stores.js'
@@ -139,5 +141,47 @@ void t.test('the embedded store on disk', { skip: executable ? false : 'pip cann
     rmSync(join(folder, 'store/rules'), { recursive: true })
     gateway = await started(t, site)
     await allThere(t, site, done)
+  })
+
+  await row(t, 'none', 'many rules are kept in a file: a start after a kill has the last ones', async (t) => {
+    const [snapshot, rule] = [join(folder, 'store/rules/rules.snapshot'), `${site.admin}acl/authorizations/mine/`]
+    const acl = (name: string): string => `http://www.w3.org/ns/auth/acl#${name}`
+    const ruleOn = (target: string, subject: string): string =>
+      `a <${acl('Authorization')}> ; <${acl('mode')}> <${acl('Read')}> ; <${acl('accessTo')}> <${target}> ; ${subject}`
+    const everyone = ruleOn(site.base, `<${acl('agentClass')}> <http://xmlns.com/foaf/0.1/Agent> .`)
+    /** Loads rules while no gateway runs. */
+    const load = (trig: string): void => {
+      const [file, database] = [join(folder, 'rules.trig'), join(folder, 'store/rules/db')]
+      writeFileSync(file, trig)
+      execFileSync(executable!, ['load', '--location', database, '--file', file], { stdio: 'ignore' })
+    }
+    const start = async (): Promise<number> => {
+      gateway = await started(t, site)
+      const anonymous = makeClient({ port: site.port, ca: readFileSync(join(folder, 'certs/server.pem'), 'utf8') })
+      const { status } = await anonymous('GET', '/')
+      anonymous.close()
+      return status
+    }
+    const written = async (method: 'PUT' | 'DELETE'): Promise<void> => {
+      const owner = ownerOf(site)
+      t.match((await owner(method, rule.slice(site.base.length - 1), ttl(`<#this> ${everyone}`))).status, /20[014]/)
+      owner.close()
+      await gateway.kill()
+    }
+    await gateway.stop()
+    load(Array.from({ length: 5000 }, (_, n) => `GRAPH <${site.admin}r${n}/> { <${site.admin}r${n}/#it> ${ruleOn('urn:x', `<${acl('agent')}> <urn:${n}> .`)} }`).join('\n')) // prettier-ignore
+    t.equal(await start(), 403)
+    t.ok(existsSync(snapshot))
+    await written('PUT')
+    t.equal(await start(), 200, 'granted before the kill')
+    await written('DELETE')
+    t.equal(await start(), 403, 'revoked before the kill')
+    await gateway.stop()
+    load(`GRAPH <${site.admin}other/> { <${site.admin}other/#it> ${everyone} }`)
+    t.equal(await start(), 200, 'written by another program, while no gateway ran')
+    const without = { ...site, flags: [...site.flags, '--history', 'off', '--admin-history', 'off'] }
+    await gateway.stop()
+    gateway = await started(t, without)
+    t.notOk(existsSync(snapshot), 'a gateway without a log removes the file')
   })
 })

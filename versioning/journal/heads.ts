@@ -1,6 +1,6 @@
 // The heads of the log in a journal's database: the log's entries without their contents, by position.
 import { isFailure, orThrow, type Setback } from '../failure.js'
-import type { WriteBasis, NewChange } from '../history.js'
+import type { ChangedSince, WriteBasis, NewChange } from '../history.js'
 import type { ContentName, EntryPart, LogEntry } from '../log/entry.js'
 import { MOST_PARTS, readEntry } from '../log/entry-text.js'
 import type { LogState, Void } from '../log/state.js'
@@ -131,21 +131,17 @@ export async function newestHead(database: Database): Promise<Pick<LogState, 'po
   return undefined
 }
 
-/**
- * The graphs that the entries after a position change; undefined if the heads of these entries have been removed. Throws
- * SetbackError.
- */
-export async function changedSince(database: Database, position: number): Promise<ReadonlySet<string> | undefined> {
+/** Undefined if the heads of the entries after the position have been removed. Throws SetbackError. */
+export async function changedSince(database: Database, position: number): Promise<ChangedSince | undefined> {
   const graphs = new Set<string>()
   const newest = (await newestHead(database))?.position ?? 0
-  if (newest <= position) return graphs
   if (newest - position > KEPT) return undefined
-  for await (const [key, value] of database.range(HEAD, { newest: newest - position })) {
-    if (positionIn(key) <= position) break
-    const text = value.slice(value.indexOf('\n') + 1)
-    if (text === '') return undefined
+  for await (const [key, value] of database.range(HEAD, { newest: Math.max(newest - position, 0) + 1 })) {
+    const [chain = '', text] = value.split('\n', 2)
+    if (positionIn(key) <= position) return { graphs, chain }
+    if (!text) return undefined
     const entry = orThrow(readEntry(text))
     for (const { document } of entry.parts) graphs.add(document)
   }
-  return graphs
+  return { graphs, chain: undefined }
 }

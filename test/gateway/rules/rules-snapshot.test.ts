@@ -25,11 +25,14 @@ t.teardown(() => store.close())
 await store.update(`INSERT DATA { ${Array.from({ length: GRAPHS }, (_, n) => `GRAPH <${graphOf(n)}> { ${ruleFor(`urn:${n}`)} }`).join(' ')} }`) // prettier-ignore
 const file = join(t.testdir({}), 'rules.snapshot')
 
-/** A log with this many entries, of which those after a position have changed these graphs. */
-const logOf = (position: number, changed: ReadonlySet<string> | undefined = new Set(), settled = position) => ({
-  position: () => position,
-  settledPosition: () => settled,
-  changedSince: async (since: number) => (since === position ? new Set<string>() : changed),
+/** A log whose entries after a position have changed these graphs. */
+const logOf = (
+  position: number,
+  changed: ReadonlySet<string> = new Set(),
+  chain = 'this log',
+): RulesSnapshot['log'] => ({
+  settledPosition: () => position,
+  changedSince: async (since) => ({ graphs: since === position ? new Set() : changed, chain }),
 })
 
 interface Started {
@@ -73,13 +76,14 @@ await t.test('a start with the file asks the store for changed graphs only', asy
 })
 
 await t.test('a stop writes the file with the position up to which every change is settled', async (t) => {
-  const { access } = await start(logOf(12, new Set([graphOf(0), graphOf(1)]), 11))
+  const { access } = await start(logOf(11, new Set([graphOf(0), graphOf(1)])))
   const later = { nTriples: ruleFor('urn:y') }
   await store.replace(graphOf(2), later.nTriples)
   await access.changed(graphOf(2), later)
   await access.close()
   const asked: number[] = []
-  const log = { ...logOf(12), changedSince: async (since: number) => (asked.push(since), new Set<string>()) }
+  const { changedSince } = logOf(12)
+  const log: RulesSnapshot['log'] = { ...logOf(12), changedSince: (since) => (asked.push(since), changedSince(since)) }
   t.same((await start(log)).readers('urn:x', 'urn:y', 'urn:2'), ['urn:x', 'urn:y'])
   t.same(asked, [11])
 })
@@ -92,7 +96,8 @@ await t.test('the file is not taken', async (t) => {
     writeFileSync(file, bytes)
   }
   const rows: Record<string, { readonly log?: RulesSnapshot['log']; readonly before?: () => void; readonly base?: string }> = {
-    'if the log ends before it': { log: logOf(10) },
+    'if it belongs to another log': { log: logOf(12, new Set(), 'another log') },
+    'if the log has nothing at its position': { log: { ...logOf(12), changedSince: async () => ({ graphs: new Set<string>(), chain: undefined }) } },
     'if the log no longer knows what has changed': { log: { ...logOf(200_000), changedSince: async () => undefined } },
     'if a byte of its head differs': { before: damaged(20) },
     'if a byte in the middle differs': { before: damaged(whole.length >> 1) },
