@@ -16,6 +16,8 @@ export interface Threads<Job, Reply> {
 export interface ThreadsOptions {
   /** The processor time that a job may take, in ms. */
   readonly timeLimit?: number | undefined
+  /** How long a job may take by the clock, in ms. */
+  readonly clockTime?: number | undefined
   /** The most threads. */
   readonly workers?: number | undefined
   /** How many jobs may wait (per asker and in total), and how long in ms. */
@@ -54,7 +56,7 @@ export function openThreads<Job, Reply>(
   tooLong: (job: Job, timeLimit: number) => Problem,
   options: ThreadsOptions,
 ): Threads<Job, Reply> {
-  const { timeLimit = TIME_LIMIT_MS, workers = WORKERS } = options
+  const { timeLimit = TIME_LIMIT_MS, clockTime, workers = WORKERS } = options
   const jobs = makeJobQueue<Job, Reply>(boundsOf(options))
   const threads = new Set<LimitedThread<Job, Reply>>()
   const serving: Promise<void>[] = []
@@ -75,7 +77,8 @@ export function openThreads<Job, Reply>(
     let thread = await start()
     for (let next = await jobs.take(); next; next = await jobs.take()) {
       if (thread.ended()) thread = await start(thread)
-      const parts = await thread.do(next.job, { time: timeLimit, tooLong: tooLong(next.job, timeLimit), busy: BUSY })
+      const limits = { time: timeLimit, tooLong: tooLong(next.job, timeLimit), busy: BUSY, clockTime }
+      const parts = await thread.do(next.job, limits)
       next.settle(isFailure(parts) ? parts : parts[0]!)
       if (thread.ended() && !closed) thread = await start(thread)
     }

@@ -55,6 +55,7 @@ export interface MakingParts {
   readonly log: Log
   readonly now: () => number
   readonly commitsWait?: number
+  readonly jobsTime?: number
 }
 
 const COMMITS_WAIT_MS = 3_000
@@ -67,7 +68,7 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
   const mail = makeMail(settings)
   const doors = doorsOf(settings, described)
   const { destinations, own, fetcher, loads } = openFetchers(settings, described, ports, closers)
-  const threads = openThreads(settings, closers)
+  const threads = openThreads(parts, closers)
   const locks = makeLocks()
   const routes = makeRoutes(features)
   const dataspaces = await openDataspaces(
@@ -124,9 +125,12 @@ function look({ look: folder }: Settings): Look {
   return read
 }
 
-function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'evaluation' | 'reading'> {
-  const evaluation = openPool({ timeLimit: settings.patchTimeout })
-  const reading = openReading({ timeLimit: settings.readingTimeout })
+function openThreads(
+  { settings, jobsTime: clockTime }: MakingParts,
+  closers: Closer[],
+): Pick<Gateway, 'evaluation' | 'reading'> {
+  const evaluation = openPool({ timeLimit: settings.patchTimeout, clockTime })
+  const reading = openReading({ timeLimit: settings.readingTimeout, clockTime })
   closers.push(evaluation.close, reading.close)
   return { evaluation, reading }
 }

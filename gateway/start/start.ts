@@ -78,8 +78,9 @@ export interface StartOptions {
   readonly log?: Log
   /** The clock, in ms since the epoch; tests give one of their own. */
   readonly now?: () => number
-  /** Tests on slow machines wait longer. */
+  /** Tests on slow machines wait longer for commits, and for jobs of threads (by the clock, in ms). */
   readonly commitsWait?: number
+  readonly jobsTime?: number
   /** Called with a message when another gateway has taken a store: then this one must stop. */
   readonly lost?: (why: string) => void
 }

@@ -41,8 +41,10 @@ export interface JobLimits {
   readonly time: number
   /** The answer to a job that takes longer. */
   readonly tooLong: Problem
-  /** The answer to a job that took BUSY times the limit because its thread waited for a processor on a busy machine. */
+  /** The answer to a job that took too long by the clock because its thread waited for a processor on a busy machine. */
   readonly busy?: Problem
+  /** The limit by the clock, in ms; by default BUSY times the limit of processor time. */
+  readonly clockTime?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -124,7 +126,7 @@ export async function startThread<Job, Reply>(settings: ThreadSettings): Promise
 /** Ends the job at its time limit. Returns the function that stops watching. */
 function watch(
   thread: string | undefined,
-  { time, tooLong, busy }: JobLimits,
+  { time, tooLong, busy, clockTime = BUSY * time }: JobLimits,
   end: (answer: Problem) => Promise<void>,
 ): () => void {
   const processorTime = () => (busy && thread !== undefined ? processorTimeOf(thread) : undefined)
@@ -133,7 +135,7 @@ function watch(
     const now = processorTime()
     const left = now === undefined || from === undefined ? 0 : time - (now - from)
     if (left <= 0) return void end(tooLong)
-    if (performance.now() - begun >= BUSY * time) return void end(busy!)
+    if (performance.now() - begun >= clockTime) return void end(busy!)
     timer = setTimeout(look, Math.max(LOOK, left))
   }
   let timer = setTimeout(look, time)

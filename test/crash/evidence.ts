@@ -114,7 +114,7 @@ export async function indexFaults(site: Site, base: string): Promise<string[]> {
   try {
     const fresh = join(folder, 'rebuilt')
     const history = succeeded(await openHistory({ folder: fresh, repository, base, prefix: PREFIX, now, log: NO_LOG }))
-    const settled = await history.settled(60_000)
+    const settled = await history.settled(300_000)
     await history.close()
     const [original, rebuilt] = [await dumpOf(join(folder, 'journal')), await dumpOf(fresh)]
     const other = [...without(original, rebuilt), ...without(rebuilt, original)]

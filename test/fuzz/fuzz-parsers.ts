@@ -1,6 +1,7 @@
 // `npm run fuzz -- --parsers`: runs each parser that an anonymous client can reach in a watched thread, and reports
 // what breaks it: an error, a text that takes too long, or too much memory.
 import { Worker } from 'node:worker_threads'
+import { OUT_OF_MEMORY } from '../../gateway/thread-memory.js'
 import type { FuzzJob, FuzzMessage } from './fuzz-worker.js'
 
 /** A text that needs more is stopped at once; the thread reports 300 MiB afterwards. The heap's limit aborts. */
@@ -88,8 +89,9 @@ function fuzz({ most, ...asked }: Asked, print: Print): Promise<{ found: number;
       print(`${name}: ${inputs} inputs, ${corpus} kept, ${reached} characters of code reached, ${found} findings`)
     })
     worker.on('error', (error) => report(`breaks the thread: ${error.message}`, current()))
-    worker.on('exit', () => {
+    worker.on('exit', (code) => {
       end()
+      if (code === OUT_OF_MEMORY) report(`needs more than ${HEAP_MIB / 2} MiB`, current())
       if (!isOver && found === 0) report('is never answered', current())
       resolve({ found, isOver })
     })

@@ -37,9 +37,13 @@ export interface Origin {
   readonly from?: string
 }
 
+/** Long before the gateway closes idle connections, so that no request is sent on one that it is closing. */
+const IDLE_MS = 20_000
+
 export function makeClient({ port, host = `localhost:${port}`, ca, pem, from }: Origin): Client {
   const tls = ca !== undefined && { ca, servername: 'localhost', ...(pem && { cert: pem, key: pem }) }
-  const agent = tls ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true })
+  const kept = { keepAlive: true, timeout: IDLE_MS }
+  const agent = tls ? new HttpsAgent({ ...kept, ...tls }) : new HttpAgent(kept)
   const client = (method: string, target: string, { fields = {}, body, chunked }: Send = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = { Host: host, ...fields }

@@ -31,7 +31,8 @@ const RELEASES = [
 const FOLDER = resolve('.cache/fuseki')
 /** This release of the plugin copies the jar without reading its POM, whose parent is not always available. */
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy'
-const START_TIMEOUT = 60_000
+/** A busy machine starts it slowly; one that ends is noticed at once. */
+const START_TIMEOUT = 300_000
 const FETCH_TIMEOUT = 600_000
 
 export type FusekiJar = { readonly jar: string; readonly version: string } | { readonly missing: string }

@@ -1,4 +1,5 @@
 // Parsers with one fault each, which only a changed text reaches: the fuzzer has to find them.
+import { grown } from '../../gateway/thread-memory.js'
 import type { FuzzedParser } from '../fuzz/parsers.js'
 
 const MIB = 2 ** 20
@@ -27,7 +28,7 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   }),
   silence: planted(() => new Promise(() => {})),
   heap: planted(() => {
-    for (let list: unknown; ;) list = [list, new Array(1000).fill(0)]
+    for (let list: unknown; ; grown(8192)) list = [list, new Array(1000).fill(0)]
   }),
   buffers: planted(() => Buffer.alloc(400 * MIB, 1).length),
 }

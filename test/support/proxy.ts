@@ -132,7 +132,9 @@ async function faultBefore(fault: Fault, response: ServerResponse): Promise<bool
 function passOn(answer: IncomingMessage, response: ServerResponse, fault: Fault | undefined): void {
   const fields = { ...answer.headers }
   if (fault?.kind === 'drop') return void answer.resume().on('end', () => response.destroy())
-  if (fault?.kind === 'cut' || fault?.kind === 'stall') return void passPart(answer, response, fault)
+  if (fault?.kind === 'cut' || fault?.kind === 'stall') {
+    return void passPart(answer, response, fault).catch(() => response.destroy())
+  }
   if (fault?.kind === 'fields') Object.assign(fields, fault.fields)
   response.writeHead(answer.statusCode!, fields)
   answer.pipe(response)
@@ -143,21 +145,23 @@ async function passPart(
   response: ServerResponse,
   { kind, after, framing }: Extract<Fault, { kind: 'cut' | 'stall' }>,
 ): Promise<void> {
-  const pieces = await answer.toArray().catch(() => undefined)
-  if (!pieces) return void response.destroy()
-  const body = Buffer.concat(pieces)
   const fields = { ...answer.headers }
   delete fields['content-length']
   delete fields['transfer-encoding']
-  if (framing === 'length') fields['content-length'] = String(body.length)
+  if (framing === 'length') fields['content-length'] = String(after + 1)
   if (framing === 'close') {
     fields.connection = 'close'
     response.useChunkedEncodingByDefault = false
   }
   response.writeHead(answer.statusCode!, fields)
-  response.write(body.subarray(0, after), () => {
-    if (kind === 'stall') return
-    if (framing === 'close') response.socket?.end()
-    else response.destroy()
-  })
+  let left = after
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    const part = piece.subarray(0, left)
+    left -= part.length
+    await new Promise<void>((written) => response.write(part, () => written()))
+    if (left === 0 || response.destroyed) break
+  }
+  if (kind === 'stall') return
+  if (framing === 'close') response.socket?.end()
+  else response.destroy()
 }

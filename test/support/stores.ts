@@ -118,8 +118,13 @@ export async function reasonWithoutFuseki(type: DatasetType = 'mem'): Promise<st
   return missing?.missing
 }
 
+/** The time limits of stores, for a busy machine: tests of limits open their own stores. */
+const LONG = 5 * A_MINUTE
+export const PATIENCE = { connectTimeout: LONG, headersTimeout: LONG, idleTimeout: LONG, totalTimeout: LONG }
+
 async function embeddedStores(t: Test): Promise<Stores> {
-  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  const open = (name: string) => openEmbeddedStore(name, { queryTimeout: LONG })
+  const [endUser, admin] = await Promise.all([open('end-user'), open('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return { kind: 'embedded', endUser, admin }
 }
@@ -128,7 +133,7 @@ async function fusekiStores(t: Test, kind: keyof typeof TYPES): Promise<Stores> 
   const type = TYPES[kind]
   const datasets = { endUser: await freshDataset(t, type), admin: await freshDataset(t, type) }
   const open = (name: 'endUser' | 'admin', ofName: string): GraphStore =>
-    groupedStore(openHttpStore({ name: ofName, ...fusekiEndpoints(datasets[name]), connectTimeout: A_MINUTE }))
+    groupedStore(openHttpStore({ name: ofName, ...fusekiEndpoints(datasets[name]), ...PATIENCE }))
   const [endUser, admin] = [open('endUser', 'end-user'), open('admin', 'admin')]
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   return { kind, endUser, admin, datasets }

@@ -91,6 +91,7 @@ export async function makeWorld(
       Promise.resolve(keepOpen(stores[application.kind === 'admin' ? 'admin' : 'endUser'])),
     ...clock,
     commitsWait: A_MINUTE,
+    jobsTime: 5 * A_MINUTE,
     log: pino(
       { base: null },
       {
@@ -115,7 +116,7 @@ export async function makeWorld(
     const known = clients.get(name)
     if (known) return known
     const client = makeClient({ port, ca, ...(pem && { pem }) })
-    const used = isHasty ? client : Object.assign(patient(client), { close: () => client.close() })
+    const used = isHasty ? client : patient(client)
     clients.set(name, used)
     return used
   }
@@ -194,15 +195,15 @@ async function expectStatus(answer: ReturnType<Client>, status: number): Promise
  */
 const TOO_BUSY = /The machine was too busy|Too much work is waiting/
 
-const patient =
-  (client: Client) =>
-  (...request: Parameters<Client>): ReturnType<Client> => {
-    const answer = async (): Promise<Answer | false> => {
+/** The client tries again after such answers. */
+export function patient(client: Client): Client {
+  const ask = (...request: Parameters<Client>): ReturnType<Client> =>
+    until(async (): Promise<Answer | false> => {
       const answered = await client(...request)
       return (answered.status !== 503 || !TOO_BUSY.test(answered.text)) && answered
-    }
-    return until(answer)
-  }
+    })
+  return Object.assign(ask, { close: () => client.close() })
+}
 
 /** The test that opened a store also closes it. */
 const keepOpen = (store: GraphStore): GraphStore => ({ ...store, close: () => Promise.resolve() })

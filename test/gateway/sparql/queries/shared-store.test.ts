@@ -16,7 +16,8 @@ import { startGateway, type RunningGateway } from '../../../../gateway/start/sta
 import { makeClient, type Answer, type Client, type Send } from '../../../support/client.js'
 import { freePort } from '../../../support/ports.js'
 import { cachedRowsOf, forEachStore, rowsOf } from '../../../support/stores.js'
-import { ttl, update } from '../../../support/world.js'
+import { A_MINUTE } from '../../../support/wait.js'
+import { patient, ttl, update } from '../../../support/world.js'
 import { allVersions } from '../../../versioning/versions.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
@@ -77,13 +78,14 @@ async function startShared(
     settings,
     dataspaces: [here, there],
     openStore: (_service, { kind }) => Promise.resolve(kind === 'admin' ? stores.admin : stores.endUser),
+    jobsTime: 5 * A_MINUTE,
     log: pino({ level: 'silent' }),
   })
   t.teardown(() => running.close(1_000).then(() => rmSync(folder, { recursive: true, force: true })))
   const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
   const pem = readFileSync(join(folder, 'certs/owner.pem'), 'utf8')
   const host = `127.0.0.1:${port}`
-  const clients = [makeClient({ port, ca, pem }), makeClient({ port, ca, pem, host }), makeClient({ port, ca, host }), makeClient({ port, ca })] // prettier-ignore
+  const clients = [makeClient({ port, ca, pem }), makeClient({ port, ca, pem, host }), makeClient({ port, ca, host }), makeClient({ port, ca })].map(patient) // prettier-ignore
   t.teardown(() => clients.forEach((client) => client.close()))
   const [owner, other, anonymousThere, anonymousHere] = clients as [Client, Client, Client, Client]
   return { running, here, there, owner, ownerThere: other, anonymousThere, anonymousHere }
