@@ -9,7 +9,7 @@ import { HISTORY_COMMANDS } from './commands/history.js'
 import { serveCommand } from './serve.js'
 import { endpointNames, FEATURES, loadFeatures } from './features.js'
 import { fail, type Terminal } from './commands/terminal.js'
-import { version } from './commands/version.js'
+import { version } from './version.js'
 
 export const COMMANDS: readonly Command[] = [
   serveCommand(() => loadFeatures()),

@@ -15,7 +15,7 @@ import { makeLog } from './log.js'
 import { isFailure } from './problem.js'
 import type { RunningGateway } from './start/start.js'
 import { fail, type Terminal } from './commands/terminal.js'
-import { version } from './commands/version.js'
+import { version } from './version.js'
 
 const EXITS: readonly Exit[] = ['done', 'usage', 'failed']
 

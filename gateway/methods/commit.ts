@@ -61,9 +61,10 @@ async function recordFiles(
   const { iri } = next.document
   const before = new Set(current && isWhole(current) ? described(current, application) : [])
   const fresh = described(next.document, application).filter((sha1) => !before.has(sha1))
-  for (const [i, sha1] of fresh.entries()) {
+  let asked = 0
+  for (const sha1 of fresh) {
     if (brought.includes(sha1) || !(await files.find(sha1))) continue
-    const mayRead = by !== undefined && i < MOST_FILES && (await mayReadFile(by.context, sha1))
+    const mayRead = by !== undefined && asked++ < MOST_FILES && (await mayReadFile(by.context, sha1))
     if (isFailure(mayRead)) return mayRead
     const failed = await (mayRead ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
     if (failed) return failed

@@ -90,6 +90,8 @@ export interface JournalledStoreSettings {
   readonly states: States
   /** How the store stores literals. */
   readonly literals: () => LiteralForms
+  /** Called before a change is sent to the store of which the log does not name each graph. */
+  readonly unnamed?: (() => void) | undefined
   readonly log: Log
 }
 
@@ -114,7 +116,9 @@ const unversioned = ({
   close: () => Promise.resolve(),
 })
 
-function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
+type Versioned = Omit<Journalled, 'settlement'> & Pick<JournalledStoreSettings, 'unnamed'>
+
+function versioned({ unnamed, ...settings }: Versioned): JournalledStore {
   const settlement = makeSettlement(settings)
   const application: Journalled = { ...settings, settlement }
   const prepare: JournalledStore['prepare'] = ({ documents, agent, time, method = 'UPDATE', admit }) => {
@@ -143,16 +147,19 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
       // The store is in memory: a graph that the history does not record would be lost at the end of the process.
       const lost = store.announces && edits.find(({ graph }) => !isDocument(graph))
       if (lost) return Promise.resolve(notRecorded(lost.graph, base))
+      if (edits.some(({ graph }) => !isDocument(graph))) unnamed?.()
       return carryOutJournalled(application, changes, {
         ...on,
         replacements: () => Promise.resolve(replacementsOf(settings, changes, edits)),
         act: () => applyAll(settings, changes, edits),
       })
     },
-    update: ({ text, documents, agent, time }, others = []) =>
-      settings.store.announces
+    update({ text, documents, agent, time }, others = []) {
+      unnamed?.()
+      return settings.store.announces
         ? updateAnnounced(application, text, { method: 'UPDATE', agent, time })
-        : updateTogether(settings.store, text, { agent, time }, [{ journalled: { prepare }, documents }, ...others]),
+        : updateTogether(settings.store, text, { agent, time }, [{ journalled: { prepare }, documents }, ...others])
+    },
     prepare,
     settle: settlement.settle,
     onRecovered: (listener) => settings.applier?.onRecovered(listener),

@@ -7,7 +7,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
 import { withDigest } from './answer-digest.js'
 import { loadAuthorizations } from './load-authorizations.js'
-import { loadRules, saveRules, type RulesSnapshot } from './rules-snapshot.js'
+import type { RulesSnapshot } from './rules-snapshot.js'
 import { refreshing } from './refreshing.js'
 import { makeTakingIn, type TakingIn } from './taking-in.js'
 
@@ -118,7 +118,7 @@ const isCurrent = ({ effective, needed, unread, takingIn }: Rules): boolean =>
   effective >= needed && unread === 0 && !takingIn.underWay()
 
 async function start(rules: Rules, snapshot: RulesSnapshot | undefined): Promise<undefined | Problem> {
-  if (snapshot && (await loadRules(rules.store, rules.index, snapshot))) {
+  if (await snapshot?.load(rules.store, rules.index)) {
     isRead(rules, { number: ++rules.begun, at: rules.now() })
     rules.saved = rules.version
     return undefined
@@ -129,12 +129,14 @@ async function start(rules: Rules, snapshot: RulesSnapshot | undefined): Promise
 }
 
 async function save(rules: Rules, snapshot: RulesSnapshot | undefined): Promise<void> {
-  if (!snapshot || !isCurrent(rules) || !rules.takingIn.isIdle() || rules.saved === rules.version) return
+  const { index, version, log } = rules
+  const isSettled = isCurrent(rules) && rules.takingIn.isIdle() && rules.doubts.size === 0
+  if (!snapshot || !isSettled || (rules.saved === version && snapshot.isKept())) return
   try {
-    await saveRules(rules.index, snapshot)
-    rules.saved = rules.version
+    await snapshot.save(index, () => rules.version !== version || !rules.takingIn.isIdle())
+    rules.saved = version
   } catch (err) {
-    rules.log.warn({ err, file: snapshot.file }, 'the authorizations cannot be saved: the next start reads them again')
+    log.warn({ err }, 'the authorizations cannot be saved in the data folder: the next start reads them again')
   }
 }
 

@@ -104,7 +104,9 @@ async function loadChanged(
     if (isFailure(digests)) return digests
     const changed = await differing(digests, index)
     if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
-    const lines = changed.length > 0 ? await linesOfAnswer(store, authorizationsIn(changed), call) : []
+    // Graphs without a digest state nothing.
+    const stating = changed.filter((graph) => digests.has(graph))
+    const lines = stating.length > 0 ? await linesOfAnswer(store, authorizationsIn(stating), call) : []
     const before = changed.reduce((sum, graph) => sum + index.countIn(graph), 0)
     if (before > MOST_CHANGED_LINES || lines.length > MOST_CHANGED_LINES) return 'many'
     const found = await graphsIn(lines, index)

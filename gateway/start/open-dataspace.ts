@@ -1,5 +1,4 @@
 // Opens a dataspace: its stores with their caches, its histories, its rules.
-import { rmSync } from 'node:fs'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWriteLog, type WriteLog } from '../../versioning/log/write-log.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
@@ -8,7 +7,6 @@ import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeRuleChanges } from '../rules/rule-changes.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
-import type { RulesSnapshot } from '../rules/rules-snapshot.js'
 import { type DescribedApplication, type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
 import { openOwnDescription } from '../configuration/own-description.js'
 import type { Reading } from '../evaluation/reading.js'
@@ -24,8 +22,8 @@ import { makeImports } from '../ontologies/read-import.js'
 import { historyPlaceOf } from '../configuration/history-place.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { makeHistoryShares, type HistoryShares } from '../mirror/history-shares.js'
-import { openVersioned } from './open-history.js'
-import { rulesSnapshot, untilReady, type Stores } from './open-stores.js'
+import { openVersioned, type OpenVersioned } from './open-history.js'
+import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeDatasetPrefixes } from '../stores/dataset-prefixes.js'
@@ -78,18 +76,6 @@ function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings, { service }: D
   return { max: cache === 'off' ? 0 : service.embedded || cacheMaxAge === 'off' ? Infinity : cacheMaxAge, ifError }
 }
 
-/** Only for a store that nobody else changes, with a log of all changes. It is in the folder of that store. */
-function snapshotOf(
-  { service, mirrored }: Application,
-  { settings: { data, rebuild } }: Surroundings,
-): RulesSnapshot | undefined {
-  if (!service.onDisk) return undefined
-  const file = rulesSnapshot(data)
-  // Without a log, no later start would know what changes now.
-  if (rebuild || !mirrored) rmSync(file, { force: true })
-  return mirrored && { file, log: mirrored.history.log }
-}
-
 /** Each dataspace may have its own owner. */
 export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certificates: Certificates): SeedAgent =>
   owner === undefined ? certificates.owner : { webId: owner }
@@ -138,18 +124,18 @@ export async function openDataspace(
   try {
     const shares = sharesOf(configured, agents, surroundings)
     const writeLog = makeWriteLog(`${configured.admin.base}#log`)
-    const openOne = async (described: DescribedApplication, store: GraphStore): Promise<Application> => {
-      const { application, close } = await openApplication(described, store, configured, {
+    const openOne = async (described: DescribedApplication, store: GraphStore): Promise<OpenApplication> => {
+      const application = await openApplication(described, store, configured, {
         ...surroundings,
         shares,
         writeLog,
       })
-      opened.push({ application, close })
+      opened.push(application)
       return application
     }
-    const endUser = await openOne(configured.endUser, endUserStore)
-    const admin = await openOne(configured.admin, adminStore)
-    access = makeAccess(adminStore, admin.base, log, now, rulesAge(surroundings.settings, admin), snapshotOf(admin, surroundings)) // prettier-ignore
+    const { application: endUser } = await openOne(configured.endUser, endUserStore)
+    const { application: admin, snapshot } = await openOne(configured.admin, adminStore)
+    access = makeAccess(adminStore, admin.base, log, now, rulesAge(surroundings.settings, admin), snapshot) // prettier-ignore
     const ontologies = ontologiesOf({ endUser, admin }, surroundings)
     const dataspace: Dataspace = {
       endUser,
@@ -199,7 +185,7 @@ function sharesOf(
   })
 }
 
-interface OpenApplication {
+interface OpenApplication extends Pick<OpenVersioned, 'snapshot'> {
   readonly application: Application
   close(): Promise<void>
 }
@@ -210,12 +196,11 @@ async function openApplication(
   configured: DescribedDataspace,
   surroundings: Surroundings & { readonly shares: HistoryShares; readonly writeLog: WriteLog },
 ): Promise<OpenApplication> {
-  const { mirrored, journalled, traits, names, checkNames, isDocument, isRecorded, close } = await openVersioned(
-    described,
-    configured,
-    store,
-    { ...surroundings, namesMayBeOld: !surroundings.settings.rebuild },
-  )
+  const { mirrored, journalled, snapshot, traits, names, checkNames, isDocument, isRecorded, close } =
+    await openVersioned(described, configured, store, {
+      ...surroundings,
+      namesMayBeOld: !surroundings.settings.rebuild,
+    })
   // A store in memory is filled from its history.
   const alignment = mirrored && !isInMemory(described.service) && makeAlignment(mirrored, surroundings.log)
   const { settings, now } = surroundings
@@ -247,6 +232,7 @@ async function openApplication(
   }
   return {
     application,
+    ...(snapshot && { snapshot }),
     close() {
       clearInterval(sweep)
       application.alignment?.close()

@@ -1,5 +1,5 @@
 // Opens an application's history: its repository, and the state of its store before the first request.
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { graphOfPath, graphPath } from '../../versioning/git/document-path.js'
@@ -25,7 +25,8 @@ import type { Mirrored } from '../mirror/all-documents.js'
 import { fillStore } from '../mirror/rebuild.js'
 import type { Report } from '../mirror/report.js'
 import { learnNames, type KnownNames } from './known-names.js'
-import { storeFolder, untilReady, type Stores } from './open-stores.js'
+import { makeRulesSnapshot, type RulesSnapshot } from '../rules/rules-snapshot.js'
+import { rulesSnapshot, storeFolder, untilReady, type Stores } from './open-stores.js'
 import { reportShared } from './private-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -40,6 +41,8 @@ export interface OpenVersioned {
   /** Absent if the application is not versioned. */
   readonly mirrored?: Mirrored
   readonly journalled: JournalledStore
+  /** Only for the rules in a store on disk, which nobody else changes. */
+  readonly snapshot?: RulesSnapshot
   readonly traits: Traits
   readonly names: Names
   /** See KnownNames. */
@@ -102,20 +105,15 @@ export async function openVersioned(
   const sweep = mirrored && sweepsOf(mirrored, locks)
   const closeParts = (): Promise<unknown> => states.close().then(() => opened?.close())
   const applier = mirrored && (await broughtUp(mirrored, { service, isEmpty, mark }, surroundings, closeParts))
+  const snapshot = snapshotOf(application, opened, surroundings)
   const journalled = makeJournalledStore({
-    store,
-    history: opened?.history,
-    base,
-    isDocument: isRecorded,
-    sweep,
-    applier,
-    locks,
-    states,
+    ...{ store, history: opened?.history, base, isDocument: isRecorded, sweep, applier, locks, states, log },
     literals: () => traits.literals(),
-    log,
+    unnamed: snapshot?.forget,
   })
   return {
     ...(mirrored && { mirrored }),
+    ...(snapshot && { snapshot }),
     journalled,
     traits,
     names,
@@ -127,6 +125,19 @@ export async function openVersioned(
       await closeParts()
     },
   }
+}
+
+function snapshotOf(
+  { kind, service }: DescribedApplication,
+  opened: OpenHistory | undefined,
+  { settings }: Surroundings,
+): RulesSnapshot | undefined {
+  if (!service.onDisk || kind !== 'admin') return undefined
+  const file = rulesSnapshot(settings.data)
+  if (opened) return makeRulesSnapshot(file, opened.history)
+  // Without a log, no later start would know what changes now.
+  rmSync(file, { force: true })
+  return undefined
 }
 
 interface StartingStore extends Pick<DescribedApplication, 'service'> {

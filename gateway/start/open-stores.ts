@@ -137,7 +137,7 @@ function refuseOlderState(kind: DescribedApplication['kind'], { data }: Settings
 
 async function openOnDisk(
   kind: DescribedApplication['kind'],
-  { data, storeTimeout: queryTimeout }: Settings,
+  { data, rebuild, storeTimeout: queryTimeout }: Settings,
   log: Log,
 ): Promise<GraphStore> {
   const executable = findOxigraph(data)
@@ -155,8 +155,9 @@ async function openOnDisk(
     )
     rmSync(filledMark(data, kind))
   }
-  // Another program may have changed the rules.
-  if (kind === 'admin' && !isUntouched(folder)) rmSync(rulesSnapshot(data), { force: true })
+  // The rules are not those of the file if the store is filled again, or another program has changed them.
+  const isSame = !rebuild && existsSync(filledMark(data, kind)) && isUntouched(folder)
+  if (kind === 'admin' && !isSame) rmSync(rulesSnapshot(data), { force: true })
   const opened = await openChildStore({ name, folder, executable, queryTimeout, log })
   if (!isFailure(opened)) return groupedStore(opened)
   throw new StartFailure(`${name}: it does not start: ${opened.detail}`)

@@ -52,8 +52,18 @@ export const DATABASE = 'db'
 /** A file of that folder: the database as it was when this store opened it last. */
 const OPENED = 'opened'
 
-/** RocksDB gives its manifest another name each time that a program opens the database for writing. */
-const manifestOf = (folder: string): string => readFileSync(join(folder, DATABASE, 'CURRENT'), 'utf8')
+/** RocksDB names its manifest anew each time that a program opens the database for writing. */
+const manifestOf = (folder: string): string =>
+  ['IDENTITY', 'CURRENT'].map((name) => readFileSync(join(folder, DATABASE, name), 'utf8')).join('\n')
+
+/** After a failure the database counts as opened by somebody else. */
+function noteOpened(folder: string, { name, log }: Pick<ChildStoreSettings, 'name' | 'log'>): void {
+  try {
+    writeFileSync(join(folder, OPENED), manifestOf(folder), { mode: 0o600 })
+  } catch (err) {
+    log.warn({ err, store: name }, 'the state of the store cannot be noted')
+  }
+}
 
 /** True if nobody else has opened the database for writing since this store did. Call it before the store is opened. */
 export function isUntouched(folder: string): boolean {
@@ -148,7 +158,7 @@ async function startChild(
     process_.on('message', (message: ChildReport) => {
       if ('ready' in message) {
         log.info({ store: name, executable, ms: message.ready }, 'the store answers')
-        writeFileSync(join(folder, OPENED), manifestOf(folder), { mode: 0o600 })
+        noteOpened(folder, { name, log })
         settle(undefined)
       } else if ('says' in message) log.warn({ store: name, says: message.says }, 'the store reports')
       else if ('unable' in message) settle(unable(message.unable))

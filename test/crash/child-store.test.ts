@@ -176,6 +176,19 @@ void t.test('the embedded store on disk', { skip: executable ? false : 'pip cann
     t.equal(await start(), 200, 'granted before the kill')
     await written('DELETE')
     t.equal(await start(), 403, 'revoked before the kill')
+    const update = async (text: string): Promise<void> => {
+      const owner = ownerOf(site)
+      const type = { 'Content-Type': 'application/sparql-update' }
+      t.equal((await owner('POST', '/admin/sparql', { fields: type, body: text })).status, 200)
+      owner.close()
+    }
+    const odd = `${site.admin}acl/authorizations/odd`
+    await update(`INSERT DATA { GRAPH <${odd}> { <${odd}#it> ${everyone} } }`)
+    await gateway.stop()
+    t.equal(await start(), 200, 'a graph that is not a document')
+    await update(`DROP GRAPH <${odd}>`)
+    await gateway.kill()
+    t.equal(await start(), 403, 'and its end before the kill')
     await gateway.stop()
     load(`GRAPH <${site.admin}other/> { <${site.admin}other/#it> ${everyone} }`)
     t.equal(await start(), 200, 'written by another program, while no gateway ran')

@@ -9,6 +9,7 @@ import ts from 'typescript'
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: [
     'problem.ts',
+    'version.ts',
     'maybe-async.ts',
     'part.ts',
     'thread-memory.ts',

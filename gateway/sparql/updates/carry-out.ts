@@ -212,7 +212,10 @@ async function planOf(
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const isCleared = plan.open?.clears !== undefined || plan.search?.clears === true
   const changes = await changesOf(context, graphs.documents, edits, isCleared)
-  const read = named.flatMap(({ graph, touch, isRead }) => (isRead && !touch && graph !== DEFAULT_GRAPH ? [graph] : []))
+  // These are locked, unlike those that variables have found.
+  const read = pinned.flatMap(({ graph, touch, isRead }) =>
+    isRead && !touch && graph !== DEFAULT_GRAPH ? [graph] : [],
+  )
   return isFailure(changes) ? changes : { changes, others, read, answer: (failed) => failed }
 }
 

@@ -74,6 +74,7 @@ await forEachStore(t, { name: 'decided again', kinds: ['embedded'] }, async (t, 
     ['a document in it', () => owner('PUT', `${path}child/`, ttl(turtle('"child"'))), 201, { read: [document], containers: [document] }],
     ['a document that exists: nothing else', () => owner('PUT', `${path}child/`, ttl(turtle('"again"'))), 200, {}],
     ['an update: the graphs that it reads by name', update(`INSERT { GRAPH <${child}> { <${child}> <urn:p> ?o } } WHERE { GRAPH <${document}> { ?s <${DCT('title')}> ?o } }`), 200, { read: [document] }],
+    ['an update: not the documents that its variables find, which others may write to', update(`INSERT DATA { GRAPH <${child}> { <urn:a> <urn:b> 1 } } ; INSERT { GRAPH <${child}> { ?s <urn:c> ?o } } WHERE { GRAPH ?g { ?s <${DCT('title')}> ?o } }`), 200, {}],
     ['a subtree that is deleted: the lists of children in it', () => owner('DELETE', `${path}?cascade`), 204, { children: [document, child], containers: [document, `${world.origin}/`] }],
   ] // prettier-ignore
   for (const [what, act, status, { read = [], children = [], containers = [undefined] }] of basis)
