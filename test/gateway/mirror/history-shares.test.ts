@@ -1,4 +1,5 @@
 // Limits of an agent's writes: by day, and by the free space on the disk of the history.
+import { tmpdir } from 'node:os'
 import t from 'tap'
 import { makeHistoryShares } from '../../../gateway/mirror/history-shares.js'
 
@@ -75,5 +76,55 @@ void t.test('the agents of one network have half of a day, and leave half of the
     for (const agent of agents) for (let i = 0; i < 10; i++) if (!(await write(agent, 2 * MIB, 'net'))) written += 2
     t.ok(written >= least && written <= most, `${written} MiB`)
     t.equal(await write(BOB, 2 * MIB, 'another'), undefined)
+  }
+})
+
+void t.test('the message says whether the disk or the day is the limit, and when to retry', async (t) => {
+  // What is left is less than a tenth of a day, though more was left when the disk was checked.
+  t.equal((await makeDisk(110 * MIB, 600 * MIB).fill(ANN))[1], 'history.no-room')
+  const shares = makeHistoryShares({ folders: [], daily: 100 * MIB, exempt: [], now: () => 0 })
+  const refused = await shares.take({ agent: ANN, asker: { agent: ANN, network: 'n' } }, 11 * MIB, 1)
+  t.same([refused?.failure, refused?.fields], ['share.daily', [['Retry-After', '86400']]])
+})
+
+void t.test('an anonymous client counts for its network', async (t) => {
+  const shares = makeHistoryShares({ folders: [], daily: 100 * MIB, exempt: [], now: () => 0 })
+  const write = async (agent: string | undefined, network = 'net'): Promise<string | undefined> =>
+    (await shares.take({ agent, asker: agent === undefined ? network : { agent, network } }, 9 * MIB, 1))?.failure
+  const agents = [undefined, ANN, BOB, 'https://e/c#this', 'https://e/d#this']
+  for (const agent of agents) t.equal(await write(agent), undefined)
+  t.equal(await write('https://e/f#this'), 'share.daily')
+  t.equal(await write('https://e/f#this', 'another'), undefined)
+})
+
+void t.test('the disk is checked again after 16 MiB, and after 5 s', async (t) => {
+  let [looks, time] = [0, 0]
+  const { now } = performance
+  performance.now = () => time
+  t.teardown(() => void (performance.now = now))
+  const room = (): Promise<number> => Promise.resolve((looks++, 2 ** 50))
+  const shares = makeHistoryShares({ folders: ['/data'], daily: 2 ** 50, exempt: [], now: () => 0, room })
+  const write = async (mib: number): Promise<number> => {
+    await shares.take({ agent: ANN, asker: { agent: ANN, network: 'n' } }, mib * MIB, 1)
+    return looks
+  }
+  t.same([await write(8), await write(7), await write(2), await write(2)], [1, 1, 2, 2])
+  time = 4_000
+  t.equal(await write(1), 2)
+  time = 6_000
+  t.equal(await write(1), 3)
+  time = 8_000
+  t.equal(await write(1), 3)
+})
+
+void t.test('the room of a real disk; a folder that does not exist has no limit', async (t) => {
+  const none = '/nonexistent/folder'
+  for (const [folders, failure] of [
+    [[tmpdir()], 'history.no-room'],
+    [[none, tmpdir()], 'history.no-room'],
+    [[none], undefined],
+  ] as const) {
+    const shares = makeHistoryShares({ folders, daily: 2 ** 70, exempt: [], now: () => 0 })
+    t.equal((await shares.take({ agent: ANN, asker: { agent: ANN, network: 'n' } }, 2 ** 60, 1))?.failure, failure)
   }
 })

@@ -19,10 +19,11 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   ['(x+x+)+y', Infinity], ['^(a|a)*?$', Infinity], ['^(a+)+?$', Infinity], ['((a|aa)+b?)+$', Infinity], ['(a{1,30}){1,30}$', Infinity], ['(a|A)*b', Infinity, 'i'],
   [`${'a?'.repeat(28)}${'a'.repeat(28)}`, Infinity], [`${'(a|a)'.repeat(28)}$`, Infinity], ['^(.*?,){11}P', Infinity], ['([a-z]|\\w)*!', Infinity],
   // An optional part is tried first.
-  ['^((a|a)*b)?', Infinity], ['((a|a)*b)*', Infinity], ['a(.*b)?', 2], ['([^,]*,)*', 2], ['a(.*b)*?', Infinity], ['a[^b]*', 1], ['x(ab*)+', 1],
+  ['^((a|a)*b)?', Infinity], ['((a|a)*b)*', Infinity], ['a(.*b)?', 2], ['([^,]*,)*', 2], ['a(.*b)*?', Infinity], ['a[^b]*', 1], ['x(ab*)+', 1], ['a.*b+', 2], ['a.*.*', 1],
   // Many ways without a repetition, and ways to match nothing.
   [`(${'a|'.repeat(29)}a){8}c`, Infinity], ['(foo|fob|fox)x', 1], ['(foo|fob|fox)(a|ab|ac).*x', 2], ['(foo|fob|fox)(foo|fob|fox)(foo|fob|fox).*x', Infinity],
   ['(|){20}b', Infinity], ['(a(|))*b', Infinity], ['(b(a?)?)*c', Infinity], ['(a?){20}b', Infinity], ['(a|b|)c', 1],
+  [`^${'(a|a)'.repeat(8)}`, 1], [`^${'(a|a)'.repeat(9)}`, Infinity],
   // An optional anchor does not anchor the pattern.
   ['^?x.*y.*z', Infinity], ['^*x.*y.*z', Infinity], ['^{0}x.*y.*z', Infinity], ['^x.*y.*z', 2],
   // Unknown: back references, look-around, and everything that XPath does not have.
