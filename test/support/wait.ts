@@ -2,16 +2,18 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** In ms. A busy machine may stall for seconds; an event that has not happened within a minute will not happen. */
+/** In ms. */
 export const A_MINUTE = 60_000
+/** Retries of the gateway pause for a minute at most, and a busy machine may stall: later, an event will not happen. */
+const LONGEST_MS = 3 * A_MINUTE
 const LOOK_MS = 5
 
 /** Waits until `holds` returns something truthy, and returns that. */
 export async function until<T>(holds: () => T | Promise<T>): Promise<Exclude<T, false | undefined>> {
-  for (const end = performance.now() + A_MINUTE; ; await sleep(LOOK_MS)) {
+  for (const end = performance.now() + LONGEST_MS; ; await sleep(LOOK_MS)) {
     const value = await holds()
     if (value) return value as Exclude<T, false | undefined>
-    if (performance.now() > end) throw new Error(`not within a minute: ${String(holds)}`)
+    if (performance.now() > end) throw new Error(`not within three minutes: ${String(holds)}`)
   }
 }
 
