@@ -7,6 +7,7 @@ import { problem } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, rowsOf, type Stores } from '../../support/stores.js'
 import { until } from '../../support/wait.js'
+import { OUTSIDE } from '../../support/mirror.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
@@ -52,7 +53,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
   const row = rowsOf(t, kind)
   const world = async (t: Test, ...flags: string[]) => {
     const stores = observed(await makeStores())
-    return { ...stores, world: await makeWorld(t, stores, { flags }) }
+    return { ...stores, world: await makeWorld(t, stores, { flags: [...OUTSIDE, ...flags] }) }
   }
   const change = async (world: World, admin: GraphStore, agent: string): Promise<void> => {
     await admin.replace(...ruleFor(world, agent))
@@ -231,7 +232,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     const w = await makeWorld(
       t,
       { ...stores, endUser: { ...stores.endUser, replace } },
-      { flags: ['--cache', '1000000'] },
+      { flags: [...OUTSIDE, '--cache', '1000000'] },
     )
     const { dataspaces, gateway } = w.running
     const probe = startProbe(dataspaces, gateway, 1_000_000)
