@@ -112,7 +112,9 @@ async function align(state: State): Promise<undefined | Problem> {
   const { base, store, repository } = mirrored
   const names = await namesIn(mirrored)
   if (isFailure(names)) return names
-  state.missing = names.onlyRecorded.length
+  const missing = await stillMissing(mirrored, names.onlyRecorded)
+  if (isFailure(missing)) return missing
+  state.missing = missing
   if (state.missing > 0) log.warn({ base, store: store.name, repository: repository.name }, missingText(state.missing))
   // Import nothing while an update is in doubt: it may have created these documents, and settling it commits them with
   // its time and agent (settle.ts).
@@ -123,6 +125,15 @@ async function align(state: State): Promise<undefined | Problem> {
   if (isFailure(outcome)) return outcome
   log.info({ base, repository: repository.name, documents: outcome.imported }, 'imported into the repository')
   return undefined
+}
+
+/** How many of these the store still lacks: a document that was written while the names were read seems missing once. */
+async function stillMissing(mirrored: Mirrored, documents: readonly string[]): Promise<number | Problem> {
+  if (documents.length === 0) return 0
+  const again = await namesIn(mirrored)
+  if (isFailure(again)) return again
+  const lacking = new Set(again.onlyRecorded)
+  return documents.filter((document) => lacking.has(document)).length
 }
 
 const LOG_EVERY_MS = 5_000
