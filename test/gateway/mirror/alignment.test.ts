@@ -1,5 +1,6 @@
 // A start on a store and a repository that do not have the same documents: refusals, imports and warnings.
 import t, { type Test } from 'tap'
+import type { GraphStore } from '../../../gateway/stores/store.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { wholeText } from '../../../gateway/stores/whole-text.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
@@ -149,6 +150,32 @@ void t.test('a start while GitHub', async (t) => {
     await settled(first)
     t.same(imports(first), [rest.length], 'documents in the journal are not imported')
     t.match(await place.run(stores, 'verify'), { code: 0, out: '6 documents; equal' })
+  })
+  await row('answers late: a document that is written meanwhile is not reported as missing', async (t) => {
+    const { github, place, stores } = await gitHubPlace(t)
+    await fill(stores, named(place, 'a', 2))
+    const first = await place.start(stores)
+    await aligned(t, first)
+    await first.running.close(1_000)
+    let [down, waits, isListed] = [true, false, false]
+    const { query } = stores.endUser
+    const listing: GraphStore['query'] = (...question) => {
+      if (waits) [down, waits, isListed] = [false, false, true]
+      return query(...question)
+    }
+    github.fault({ on: () => down, times: Infinity, answer: { status: 503 } })
+    const second = await place.start({ ...stores, endUser: { ...stores.endUser, query: listing } })
+    t.ok(await until(async () => (await second.warning()) !== ''))
+    let written = 0
+    const meanwhile = async (): Promise<void> => {
+      written = (await second.owner('PUT', '/fresh/', ttl(turtle('"fresh"')))).status
+      await settled(second)
+    }
+    github.fault({ on: () => isListed, meanwhile })
+    waits = true
+    await aligned(t, second)
+    t.equal(written, 201)
+    t.equal(await second.warning(), '')
   })
   await row('still lacks changes of the journal: does not import these', async (t) => {
     const { github, place, stores } = await gitHubPlace(t)
