@@ -32,7 +32,7 @@ set -E
 stop() { if [ -n "\${gateway:-}" ]; then kill -- "-$gateway" 2>/dev/null || true; wait "$gateway" || true; gateway=; fi; }
 serve() {
   stop
-  setsid npx "$@" >serve.log &
+  setsid npx "$@" >serve.log 2>&1 &
   gateway=$!
   until command curl -sf -o /dev/null http://127.0.0.1:9464/health/ready; do kill -0 "$gateway"; sleep 0.2; done
 }
