@@ -292,10 +292,13 @@ void t.test('command line', async (t) => {
       return answer.toString().slice(0, 12)
     }
     const fingerprint = async (): Promise<string> => (await connect()).getPeerCertificate().fingerprint256
-    const hangUp = async (logged: RegExp): Promise<void> => {
+    /** The line of the log. */
+    const hangUp = async (logged: RegExp): Promise<string> => {
       const before = err().length
+      const found = (): string | undefined => err().slice(before).split('\n').slice(0, -1).find((line) => logged.test(line)) // prettier-ignore
       child.kill('SIGHUP')
-      while (!logged.test(err().slice(before))) await once(child.stderr!, 'data')
+      await until(() => found() !== undefined)
+      return found()!
     }
     const open = await connect()
     t.equal(open.getPeerCertificate().fingerprint256, first)
@@ -315,8 +318,7 @@ void t.test('command line', async (t) => {
     for (const [what, file, text, fault] of rows) {
       await renewed()
       writeFileSync(file, text)
-      await hangUp(fault)
-      t.match(err().split('\n').at(-2), /"level":50,.*the old one stays/, what)
+      t.match(await hangUp(fault), /"level":50,.*the old one stays/, what)
       t.equal(await fingerprint(), second, `${what}: the one before stays`)
     }
     t.equal(await status(open), 'HTTP/1.1 403')
