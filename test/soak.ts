@@ -27,11 +27,15 @@ const kinds = values.kind.filter((kind): kind is Kind => KINDS.some((known) => k
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const waiting = (line: string): void => void (process.stdout.isTTY && process.stdout.write(`\r\x1b[K${line}`))
 
-function lineOf(kind: string, { kills, atStart, others, writes, commits, faults }: CrashReport, ms: number): string {
+function lineOf(
+  kind: string,
+  { kills, atStart, others, both, writes, commits, faults }: CrashReport,
+  ms: number,
+): string {
   const { done, refused, unknown } = writes
   const outcome = faults.length === 0 ? 'nothing lost, nothing invented' : `${faults.length} FAULTS`
   return (
-    `${kind.padEnd(9)} ${kills} kills of the gateway (${atStart} while it started), ${others} of others; ` +
+    `${kind.padEnd(9)} ${kills} kills of the gateway (${atStart} while it started, ${both} with the store), ${others} of others; ` +
     `${done} writes answered, ${unknown} not, ${refused} refused; ${commits} commits; ${Math.round(ms / 1000)} s: ${outcome}`
   )
 }
@@ -43,7 +47,7 @@ async function main(): Promise<number> {
   const began = Date.now()
   const deadline = began + minutes * 60_000
   say(`At least ${wanted} kills in at most ${minutes} minutes, seed ${seed}.`)
-  const sum = { kills: 0, others: 0, answered: 0, faults: 0 }
+  const sum = { kills: 0, both: 0, others: 0, answered: 0, faults: 0 }
   for (let round = 0; sum.kills < wanted && Date.now() < deadline && sum.faults === 0; round++) {
     const kind = possible[round % possible.length]!
     const from = Date.now()
@@ -57,13 +61,14 @@ async function main(): Promise<number> {
     for (const fault of report.faults) say(`  ${fault}`)
     if (report.faults.length > 0) say(`  seed ${seed + round}, everything is in ${report.folder}`)
     sum.kills += report.kills
+    sum.both += report.both
     sum.others += report.others
     sum.answered += report.writes.done
     sum.faults += report.faults.length
   }
   const seconds = Math.round((Date.now() - began) / 1000)
   say(
-    `${sum.kills} kills of the gateway and ${sum.others} of git or the store in ${seconds} s; ` +
+    `${sum.kills} kills of the gateway, ${sum.both} of them with the store, and ${sum.others} of git or the store alone in ${seconds} s; ` +
       `${sum.answered} writes answered; ${sum.faults} faults.`,
   )
   return sum.faults > 0 || sum.kills < wanted ? 1 : 0

@@ -104,6 +104,21 @@ void t.test('an answer that a write has overtaken is returned, but not cached', 
   }
 })
 
+void t.test('an answer that is asked for while a write is in doubt is returned, but not cached', async (t) => {
+  const { graphs, versions, clock, read } = makeCache()
+  versions.inDoubt(GRAPH, clock.now + 10)
+  t.equal(await read(OLD), OLD)
+  t.notOk(graphs.has(GRAPH), 'the write may still happen')
+  clock.now += 10
+  t.equal(await read(NEW), NEW)
+})
+
+void t.test('an absent graph is cached', async (t) => {
+  const { asked, read } = makeCache()
+  for (let n = 0; n < 2; n++) t.equal(await read(undefined), undefined)
+  t.equal(asked.length, 1)
+})
+
 void t.test('one request at a time for a graph; after a change there is a new one', async (t) => {
   const { graphs, versions, asked, joined } = makeCache()
   const first = [graphs.get(GRAPH, 'a'), graphs.get(GRAPH, 'b'), graphs.get(GRAPH)]
@@ -155,6 +170,24 @@ void t.test('a graph that does not meet a condition is not cached as absent', as
   await plain
   t.match(await graphs.getWhere(GRAPH, 'small'), { value: OLD }, 'a cached graph is returned whatever the condition')
   t.equal(await read(NEW), OLD)
+})
+
+void t.test('requests with different conditions are not shared', async (t) => {
+  const { graphs, asked } = makeCache()
+  const [small, large] = [graphs.getWhere(GRAPH, 'small'), graphs.getWhere(GRAPH, 'large')]
+  t.equal(asked.length, 2)
+  asked[0]!.answer(undefined)
+  asked[1]!.answer(OLD)
+  t.match([await small, await large], [{ value: undefined }, { value: OLD }])
+})
+
+void t.test('a graph that no longer meets a condition is not answered from an older entry', async (t) => {
+  const { graphs, asked, clock, read } = makeCache({ maxAge: 10, staleIfError: 5 })
+  await read(OLD)
+  clock.now += 11
+  const found = graphs.getWhere(GRAPH, 'small')
+  asked.at(-1)!.answer(undefined)
+  t.match(await found, { value: undefined })
 })
 
 void t.test('RFC 9111 §4.2, RFC 5861 §4: fresh up to the maximum age, stale up to a limit', async (t) => {

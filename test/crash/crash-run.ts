@@ -42,6 +42,8 @@ export interface CrashReport {
   readonly atStart: number
   /** Kills of git or of the store. */
   readonly others: number
+  /** Kills of the gateway and the store at the same moment; they count in `kills` too. */
+  readonly both: number
   readonly writes: Readonly<Record<Write['outcome'], number>>
   readonly commits: number
   /** How many updates of the store changed several documents, if the place can count them. */
@@ -53,6 +55,8 @@ export interface CrashReport {
 
 /** The share of kills that come before the gateway serves. */
 const AT_START = 0.25
+/** The share of the other kills that end the store at the same moment, if the place has one of its own. */
+const OF_BOTH = 0.25
 
 export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-crash-'))
@@ -82,7 +86,7 @@ async function crashesIn(
   const random = makeRandom(seed)
   const writes: Write[] = []
   const faults: string[] = []
-  const counts = { kills: 0, atStart: 0, others: 0 }
+  const counts = { kills: 0, atStart: 0, others: 0, both: 0 }
   const documents = Array.from({ length: 2 * place.agents }, (_, n) => `${site.base}d${n}/`)
   let agents: Agents | undefined
   let startMs = 1500
@@ -98,7 +102,10 @@ async function crashesIn(
       if (failed) continue
       startMs = Date.now() - began
       agents ??= await inTime(makeAgents(site, place.agents), 'the owner gets no responses in time')
-      counts.others += await serveUntilKilled({ gateway, site, place, random, agents, documents, writes })
+      const killBoth = place.killStore !== undefined && random.chance(OF_BOTH)
+      if (killBoth) counts.both++
+      const life = { gateway, site, place, random, agents, documents, writes }
+      counts.others += await serveUntilKilled(life, killBoth)
     }
     await gateway.kill()
     counts.kills++
@@ -146,7 +153,10 @@ interface Life {
 }
 
 /** Agents write until the gateway is killed. Returns how many other processes were killed meanwhile. */
-async function serveUntilKilled({ gateway, site, place, random, agents, documents, writes }: Life): Promise<number> {
+async function serveUntilKilled(
+  { gateway, site, place, random, agents, documents, writes }: Life,
+  killBoth: boolean,
+): Promise<number> {
   const over = new AbortController()
   const clients: Client[] = []
   const nextMark = (): string => `w${++marks}`
@@ -155,11 +165,13 @@ async function serveUntilKilled({ gateway, site, place, random, agents, document
     clients.push(client)
     return writeUntil(over.signal, { client, agent, documents }, { random, nextMark, writes })
   })
-  const disturbing = place.disturb(gateway.pid, over.signal, random)
+  const disturbing = killBoth ? 0 : place.disturb(gateway.pid, over.signal, random)
   await inTime(untilBegun(writes, place), 'no write gets a 2xx response in time')
   await sleep(random.between(...place.life))
+  const store = killBoth && place.killStore?.(gateway.pid)
   await gateway.kill()
   over.abort()
+  await store
   await Promise.all(writing)
   for (const client of clients) client.close()
   return disturbing

@@ -26,6 +26,8 @@ export interface Place {
   readonly life: readonly [least: number, most: number]
   /** Makes parts fail until `over`, then repairs them. Returns the number of processes that it has killed. */
   disturb(gateway: number, over: AbortSignal, random: Random): Promise<number>
+  /** Kills the store at once; resolves when the next gateway can use it or start it. */
+  killStore?(gateway: number): Promise<unknown>
   /** Reads the documents of an application from the store. */
   documents(owner: Client): ReadDocuments
   close(): Promise<void>
@@ -75,6 +77,7 @@ function onDisk(): Place {
       await sleep(random.between(0, 1500), undefined, { signal: over }).catch(() => undefined)
       return killAll(oxigraphsOf(gateway))
     },
+    killStore: async (gateway) => killAll(oxigraphsOf(gateway)),
   }
 }
 
@@ -215,6 +218,10 @@ async function killedStore(folder: string): Promise<Place> {
   const [jar, port, names] = [jarOf(), await freePort(), ['end-user', 'admin']]
   const [endUser, admin] = names.map((name) => `http://127.0.0.1:${port}/${name}`) as [string, string]
   let fuseki = await startDurableFuseki({ jar, port, folder }, names)
+  async function killStore(): Promise<void> {
+    await fuseki.kill()
+    fuseki = await startDurableFuseki({ jar, port, folder }, names)
+  }
   return {
     flags: versioned(endUser, admin),
     failing: true,
@@ -225,10 +232,10 @@ async function killedStore(folder: string): Promise<Place> {
     async disturb(_gateway, over, random) {
       if (random.chance(0.4)) return 0
       await sleep(random.between(0, 1000), undefined, { signal: over }).catch(() => undefined)
-      await fuseki.kill()
-      fuseki = await startDurableFuseki({ jar, port, folder }, names)
+      await killStore()
       return 1
     },
+    killStore,
     close: () => fuseki.kill(),
   }
 }
