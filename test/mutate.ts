@@ -121,7 +121,8 @@ async function runFile({ copy, nearest, baselines }: Run, cases: readonly Case[]
     const executed = executedOf(baseline.folder, resolve(compiledFile(file)))
     const left: Case[] = []
     for (const each of alive) {
-      const outcome = executed(each.mutant.start) ? await outcomeOf(copy, baseline, each) : 'survived'
+      // V8 counts an operator such as ?? as a part of its right side.
+      const outcome = executed(each.mutant.start - 1) ? await outcomeOf(copy, baseline, each) : 'survived'
       if (outcome === 'survived') left.push(each)
       else record(each, outcome)
     }
