@@ -161,7 +161,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   ...(['DROP GRAPH <>', 'CLEAR ALL', 'DELETE WHERE { GRAPH <> { ?s ?p ?o } }'] as const).map((text): Attack => ({
-    name: `root-by-${text.split(' ', 2).join('-').toLowerCase()}`, section: 'rights and data', wanted: 'the root cannot be removed by any door', needs: 'fuseki', spoils: true,
+    name: `root-by-${text.split(' ', 2).join('-').toLowerCase()}`, section: 'rights and data', wanted: 'the root cannot be removed by any door', needs: 'fuseki', spoils: true, removesAll: text === 'CLEAR ALL',
     run: async (place) => {
       const owner = place.as('owner')
       const { status } = await owner('POST', '/sparql', update(text.replace('<>', `<${place.base}>`)))
