@@ -179,3 +179,39 @@ void t.test('how long an outcome is remembered', async (t) => {
   await verify(der)
   t.equal(read.length, 3, 'the profile has changed')
 })
+
+void t.test('a failure that says nothing about the key does not end a remembered proof', async (t) => {
+  const der = derOf(await makeClientCertificate(WEBID, 'Ann', NOW))
+  const { modulus } = readClientCertificate(der)!.key!
+  const own = `<#me> cert:key [ cert:modulus "${modulus}" ; cert:exponent 65537 ] .`
+  const rows: readonly [profile: string | ProfileFailure, expected: string][] = [
+    [failure('unreachable', ''), WEBID],
+    [failure('profile-unavailable', ''), WEBID],
+    ['', 'key-not-in-profile'],
+  ]
+  for (const [profile, expected] of rows) {
+    const documents: Record<string, string | ProfileFailure> = { [PROFILE]: own }
+    const { verify, clock } = makeWorld(documents)
+    await verify(der)
+    clock.now += 5
+    documents[PROFILE] = profile
+    const now = outcomeOf(await verify(der, 4))
+    t.equal(now, typeof profile === 'string' ? expected : profile.failure, 'a caller who wants a younger proof')
+    t.equal(outcomeOf(await verify(der)), expected)
+  }
+})
+
+void t.test('each certificate has its own outcome, and few requests wait for one', async (t) => {
+  const [der, other] = [derOf(await makeClientCertificate(WEBID, 'Ann', NOW)), derOf(await makeClientCertificate(WEBID, 'Bob', NOW))] // prettier-ignore
+  const { modulus } = readClientCertificate(der)!.key!
+  const own = `<#me> cert:key [ cert:modulus "${modulus}" ; cert:exponent 65537 ] .`
+  const { verify } = makeWorld({ [PROFILE]: own })
+  t.equal(outcomeOf(await verify(der)), WEBID)
+  t.equal(outcomeOf(await verify(other)), 'key-not-in-profile')
+  t.equal(outcomeOf(await verify(der)), WEBID)
+
+  const busy = makeWorld({ [PROFILE]: own })
+  const outcomes = await Promise.all(Array.from({ length: 513 }, () => busy.verify(der)))
+  t.same(outcomes.map(outcomeOf), [...Array<string>(512).fill(WEBID), 'busy'])
+  t.equal(busy.read.length, 1)
+})
