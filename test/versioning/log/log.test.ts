@@ -73,6 +73,7 @@ void t.test('a restart at every byte: a torn entry is dropped, a damaged one is 
   t.match(await restarted(run, gap), /Entry 2 of the log/, 'one is missing')
 })
 
+const SHA1 = '0123456789abcdef0123456789abcdef01234567'
 const ENTRY: LogEntry = {
   ...{ id: '01ARYZ6S410000000000000000', kind: 'write', read: [['https://e/', 3]], children: [], rules: 0, time: 1 },
   ...{ method: 'PUT', files: [], parts: [{ document: 'https://e/a/', basis: 3 }] },
@@ -105,13 +106,50 @@ void t.test('text that does not have the form of an entry is refused', (t) => {
     ['a pair with three members', { read: [['https://e/', 1, 2]] }],
     ['a file without a digest', { files: ['a.txt'] }],
     ['a time that is a text', { time: '1' }],
+    ...(['x', '\n'] as const).flatMap((more): [string, object][] => [
+      [`an id after ${JSON.stringify(more)}`, { id: more + ENTRY.id }],
+      [`an id before ${JSON.stringify(more)}`, { id: ENTRY.id + more }],
+      [`a method after ${JSON.stringify(more)}`, { method: `${more}PUT` }],
+      [`a method before ${JSON.stringify(more)}`, { method: `PUT${more}` }],
+      [`a digest after ${JSON.stringify(more)}`, { parts: [{ ...part, content: { ...content, sha256: more + content.sha256 } }] }],
+      [`a digest before ${JSON.stringify(more)}`, { parts: [{ ...part, content: { ...content, sha256: content.sha256 + more } }] }],
+      [`a file after ${JSON.stringify(more)}`, { files: [more + SHA1] }],
+      [`a file before ${JSON.stringify(more)}`, { files: [SHA1 + more] }],
+    ]), // prettier-ignore
   ]
   for (const [what, changed] of rows) {
     t.match(readEntry(JSON.stringify({ format: 1, ...ENTRY, ...changed })), { failure: 'unfit' }, what)
     if (!('format' in changed)) t.match(entryText({ ...ENTRY, ...changed }), { failure: 'unfit' }, `${what}, written`)
   }
-  for (const odd of ['', 'null', '[]', '{"format":1', `{"format":1,"id":"${'x'.repeat(2 ** 24)}"}`])
-    t.match(readEntry(odd), { failure: 'unfit' }, odd.slice(0, 20))
+  for (const [odd, detail] of [
+    ['', 'not JSON'],
+    ['null', 'not JSON'],
+    ['[]', 'not JSON'],
+    ['{"format":1', 'not JSON'],
+    [`{"format":1,"id":"${'x'.repeat(2 ** 24)}"}`, 'too long'],
+    [JSON.stringify({ format: 1, ...ENTRY, parts: [part, part] }), 'a graph twice'],
+  ] as const)
+    t.match(readEntry(odd), { failure: 'unfit', detail }, odd.slice(0, 20))
+  t.end()
+})
+
+void t.test('the longest values that an entry may have', (t) => {
+  const part = ENTRY.parts[0]!
+  const parts = (count: number): LogEntry['parts'] =>
+    Array.from({ length: count }, (_, n) => ({ ...part, document: `urn:${n}` }))
+  const rows: readonly [what: string, changed: Partial<LogEntry>][] = [
+    ['many parts', { parts: parts(10_000) }],
+    ['a long name', { parts: [{ ...part, document: `urn:${'x'.repeat(16 * 1024 - 4)}` }] }],
+    ['a long content', { parts: [{ ...part, content: { form: 'patch', length: 2 ** 26, sha256: 'a'.repeat(64) } }] }],
+    ['many names', { read: Array.from({ length: 100_000 }, () => ['urn:a', 0]) }],
+    ['many files', { files: Array.from({ length: 100_000 }, () => SHA1) }],
+    ['a long method', { method: 'X'.repeat(16) }],
+    ['a version that is restored', { parts: [{ ...part, restores: SHA1 }] }],
+  ]
+  for (const [what, changed] of rows) {
+    const text = entryText({ ...ENTRY, ...changed })
+    t.ok(typeof text === 'string' && isDeepStrictEqual(readEntry(text), { ...ENTRY, ...changed }), what)
+  }
   t.end()
 })
 
@@ -137,6 +175,12 @@ void t.test('a content is the lines that change, or the whole graph', async (t) 
     ['a line more', many, lines('a', 'b', 'c', 'd', 'e', 'ee', 'f'), 'patch'],
     ['a line less', many, lines('a', 'b', 'd', 'e', 'f'), 'patch'],
     ['lines with characters above U+FFFF and from U+E000 on', many, many + lines('\ue000', '\u{1f600}'), 'patch'],
+    [
+      'a line that sorts before one above U+FFFF',
+      many + lines('\u{1f600}'),
+      many + lines('\ue000', '\u{1f600}'),
+      'patch',
+    ],
     ['nothing', many, many, 'patch'],
     ['most lines', many, lines('g', 'h', 'i'), 'graph'],
     ['not known before', undefined, many, 'graph'],
