@@ -1,11 +1,12 @@
 // The log against a model: each valid entry has the effect of its request at its position in the log, whatever the
 // writers knew; and the log is read back as written, wherever a crash has cut it.
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { isFailure } from '../../../versioning/failure.js'
 import { entryText, readEntry } from '../../../versioning/log/entry-text.js'
 import type { LogEntry } from '../../../versioning/log/entry.js'
-import { contentOf, graphAfter } from '../../../versioning/log/content.js'
+import { contentOf, graphAfter, namedGraph } from '../../../versioning/log/content.js'
 import { readRecords, recordText } from '../../../versioning/log/records.js'
 import { applyEntry, emptyLog, type LogState } from '../../../versioning/log/state.js'
 import { randomFrom, randomHistory, type Part, type Run } from './log-model.js'
@@ -185,6 +186,12 @@ void t.test('a content is the lines that change, or the whole graph', async (t) 
     ['most lines', many, lines('g', 'h', 'i'), 'graph'],
     ['not known before', undefined, many, 'graph'],
     ['a blank node', `${many}_:b <urn:p> "x" .\n`, `${many}_:b <urn:p> "y" .\n`, 'graph'],
+    [
+      'a blank node in the first line',
+      `_:b <urn:p> "x" .\n${many}`,
+      `_:b <urn:p> "x" .\n${many}${lines('z')}`,
+      'graph',
+    ],
     ['a blank node that is removed', `${many}_:b <urn:p> "x" .\n`, many, 'graph'],
     ['a blank node in a triple term', many, `${many}<urn:s> <urn:q> <<( _:b <urn:p> "x" )>> .\n`, 'graph'],
   ]
@@ -193,5 +200,13 @@ void t.test('a content is the lines that change, or the whole graph', async (t) 
     t.equal(content.name.form, form, what)
     t.equal(graphAfter(before ?? '', content), after, what)
     if (form === 'patch' && what !== 'nothing') t.equal(graphAfter(after, content), undefined, `${what}, twice`)
+  }
+})
+
+void t.test('the digest of a long content is that of its text', async (t) => {
+  const line = `<urn:s> <urn:p> "${'\u{1f600}'.repeat(1_000)}" .\n`
+  for (const text of ['', line, line.repeat(1_500), 'x'.repeat(2 ** 21)]) {
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    t.same((await namedGraph(text)).name, { form: 'graph', length: text.length, sha256 })
   }
 })
