@@ -154,6 +154,59 @@ void t.test('the longest values that an entry may have', (t) => {
   t.end()
 })
 
+void t.test('an entry is void if something that its decision has read has changed since, and only then', (t) => {
+  const by = (document: string, basis: number, more: object = {}): Partial<LogEntry> => ({
+    parts: [{ document, basis, ...more }],
+  })
+  const apply = (state: LogState, changed: Partial<LogEntry>) =>
+    applyEntry(state, { ...ENTRY, read: [], rules: state.rulesAt, ...changed }, '')
+  const written = [
+    by('urn:a', 0, { container: 'urn:c' }),
+    { ...by('urn:rule', 0), kind: 'rules' as const },
+    by('urn:b', 0),
+    by('urn:a', 0), // void: it has changed at 1
+  ].reduce((state, changed) => apply(state, changed)[0], emptyLog('urn:log', 100))
+  t.match(written, { position: 4, validAt: 3, rulesAt: 2 })
+  const rows: readonly [what: string, changed: Partial<LogEntry>, reason: string | undefined][] = [
+    ['a document at its last change', by('urn:a', 1), undefined],
+    ['a document before its last change', by('urn:a', 0), 'basis'],
+    ['a document that nobody has changed', by('urn:new', 0), undefined],
+    ['one of two documents before its last change', { parts: [...by('urn:new', 0).parts!, ...by('urn:b', 2).parts!] }, 'basis'], // prettier-ignore
+    ['read at its last change', { read: [['urn:a', 1]] }, undefined],
+    ['read later', { read: [['urn:a', 4]] }, undefined],
+    ['read before its last change', { read: [['urn:new', 0], ['urn:b', 2]] }, 'read'], // prettier-ignore
+    ['read, and never changed', { read: [['urn:new', 0]] }, undefined],
+    ['everything read after the last valid entry', { readAll: 3 }, undefined],
+    ['everything read before the last valid entry', { readAll: 2 }, 'read'],
+    ['children listed after the last new one', { children: [['urn:c', 1]] }, undefined],
+    ['children listed before it', { children: [['urn:c', 0]] }, 'children'],
+    ['children of another container', { children: [['urn:a', 0]] }, undefined],
+    ['rules of now', { rules: 2 }, undefined],
+    ['earlier rules', { rules: 1 }, 'rules'],
+    ['a document of the future', by('urn:new', 5), 'future'],
+    ['read in the future', { read: [['urn:new', 5]] }, 'future'],
+    ['everything read in the future', { readAll: 5 }, 'future'],
+    ['children of the future', { children: [['urn:c', 5]] }, 'future'],
+    ['rules of the future', { rules: 5 }, 'future'],
+  ]
+  for (const [what, changed, reason] of rows) {
+    const [state, found] = apply(written, { ...by('urn:other', 4), ...changed })
+    t.equal(found, reason, what)
+    t.match(state, { position: 5, validAt: reason === undefined ? 5 : 3, rulesAt: 2 }, what)
+  }
+  const aged = Array.from({ length: 4 }).reduce<LogState>((state, _, n) => apply(state, by(`urn:${n}`, n))[0], emptyLog('urn:log', 2)) // prettier-ignore
+  const [since] = aged.known
+  t.equal(since, 2)
+  for (const [what, changed] of [
+    ['a document', by('urn:new', since - 1)],
+    ['read', { read: [['urn:new', since - 1]] }],
+    ['everything', { readAll: since - 1 }],
+    ['children', { children: [['urn:new', since - 1]] }],
+  ] satisfies [string, Partial<LogEntry>][])
+    t.equal(apply(aged, { ...by('urn:other', 4), ...changed })[1], 'old', `${what}, before what is known`)
+  t.end()
+})
+
 void t.test('positions that this log does not have, or no longer knows, make an entry void', (t) => {
   const write = (state: LogState, changed: Partial<LogEntry>) =>
     applyEntry(state, { ...ENTRY, read: [], ...changed }, '')
