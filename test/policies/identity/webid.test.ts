@@ -1,4 +1,4 @@
-// WebID-TLS (spec 3.1; WebID-TLS §3): which certificates prove which WebID, by what profiles say about their keys.
+// WebID-TLS (spec 5): which certificates prove which WebID, by what profiles say about their keys.
 import { webcrypto, X509Certificate } from 'node:crypto'
 import { Parser } from 'n3'
 import t from 'tap'
