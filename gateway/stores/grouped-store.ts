@@ -25,8 +25,8 @@ const WRITES_AT_WORK = 2
 const WRITE_PATIENCE = 250
 /**
  * In ms: if a write takes longer, the store waits for a disk. Then all writes that arrive meanwhile share a request.
- * With shared requests for all stores, a store in memory takes 0.81 times as many PUTs, and TDB2 as many (27 November
- * 2026).
+ * If all writes shared requests, PUT would be 0.81 times as fast on a store in memory and 0.97 on TDB2 (`npm run bench
+ * -- beside disk`, 27 November 2026).
  */
 const SLOW_WRITE = 4
 /** The fastest of this many last writes counts, since a busy machine delays some. */

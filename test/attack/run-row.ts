@@ -23,7 +23,7 @@ export interface Attack {
   readonly spoils?: boolean
   /** The attack restarts the gateway: meanwhile the other client is refused, and afterwards nothing is cached. */
   readonly restarts?: boolean
-  /** The attack removes all documents, as its agent may: so the other client gets 404. */
+  /** The attack removes all documents, which its agent may do. After that, the other client rightly gets 404. */
   readonly removesAll?: boolean
   /** Nothing is cached, so all reads of the owner ask the store. */
   readonly withoutCache?: boolean
