@@ -344,7 +344,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
-    name: 'orphans', section: 'rights and data', wanted: 'mirror verify reports them; creating the container again repairs them',
+    name: 'orphans', section: 'rights and data', wanted: 'mirror verify reports them; creating the container again repairs them', own: {},
     run: async (place) => {
       const [owner, path] = [place.as('owner'), place.path()]
       const container = ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')

@@ -2,16 +2,17 @@
 // full disk.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { isFailure } from '../../../versioning/failure.js'
+import { isFailure, type Setback } from '../../../versioning/failure.js'
 import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { openDatabase, put, type Database } from '../../../versioning/journal/database.js'
-import type { NewChange } from '../../../versioning/history.js'
+import type { NewChange, OpenEntry } from '../../../versioning/history.js'
 import { openJournal, type Journal, type JournalLimits } from '../../../versioning/journal/journal.js'
 import { makeWriteLog } from '../../../versioning/log/write-log.js'
 import { openHistory } from '../../../versioning/open-history.js'
@@ -163,6 +164,55 @@ void t.test('a damaged or locked folder is reported, with the remedy', async (t)
   t.match(await openDatabase(folder, NO_LOG), { failure: 'failed', detail: /Put back a copy|cannot be opened/ })
   writeFileSync(join(folder, 'file'), '')
   t.match(await openDatabase(join(folder, 'file'), NO_LOG), { failure: 'failed' })
+})
+
+void t.test('a crash at any byte: what was answered is there, and nothing else', async (t) => {
+  const folder = temporaryFolder(t)
+  const written = join(folder, 'written')
+  const { journal, database } = await journalIn(written)
+  const log = readdirSync(written).find((name) => name.endsWith('.log'))!
+  const answered: { size: number; open: readonly string[]; position: number }[] = []
+  const after = async (step: Promise<readonly OpenEntry[] | Setback | void>): Promise<readonly OpenEntry[]> => {
+    const entries = (await step) ?? []
+    const [open, position] = [journal.open().map(({ id }) => id), journal.position()]
+    answered.push({ size: statSync(join(written, log)).size, open, position })
+    return succeeded(entries)
+  }
+  await after(Promise.resolve())
+  const first = await after(journal.begin([change('<urn:a> <urn:b> "1" .\n')]))
+  await after(journal.begin([change('x', `${BASE}a/`), change(undefined, `${BASE}b/`)], { readAll: 1, rules: 0 }))
+  await after(journal.undone(first))
+  // More than a block of LevelDB's log, 32 KiB.
+  await after(journal.begin([change('y'.repeat(40_000), `${BASE}c/`)]))
+  await after(journal.begin([change('z')]))
+  await database.close()
+  const size = answered.at(-1)!.size
+  const cuts = new Set(
+    process.env.TRIPLEGATE_TEST_CUTS === 'all'
+      ? Array.from({ length: size + 1 }, (_, at) => at)
+      : [
+          ...answered.flatMap((one) => [one.size - 1, one.size, one.size + 1]),
+          ...[-1, 0, 1, 6, 7, 8].map((at) => 32 * 1024 + at),
+          ...Array.from({ length: 60 }, (_, n) => Math.floor((size * n) / 60)),
+        ].filter((at) => at >= 0 && at <= size),
+  )
+  t.setTimeout(30_000 + cuts.size * 50)
+  for (const at of cuts) {
+    const cut = join(folder, 'cut')
+    cpSync(written, cut, { recursive: true })
+    truncateSync(join(cut, log), at)
+    const again = await journalIn(cut)
+    const expected = answered.findLast((one) => one.size <= at)!
+    const found = { open: again.journal.open().map(({ id }) => id), position: again.journal.position() }
+    if (!isDeepStrictEqual({ ...found, size: expected.size }, expected))
+      t.same(found, expected, `${at} of ${size} bytes`)
+    const [next] = succeeded(await again.journal.begin([change('next')]))
+    if (again.journal.position() !== expected.position + 1 || expected.open.some((id) => id >= next!.id))
+      t.fail(`the next change after ${at} bytes`)
+    await again.database.close()
+    rmSync(cut, { recursive: true })
+  }
+  t.ok(cuts.size > 50)
 })
 
 /** A disk of two MiB; undefined if none can be mounted. */

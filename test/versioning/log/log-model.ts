@@ -3,7 +3,6 @@
 import { contentOf, graphAfter } from '../../../versioning/log/content.js'
 import { entryText } from '../../../versioning/log/entry-text.js'
 import type { EntryPart, LogEntry, ReadAt } from '../../../versioning/log/entry.js'
-import type { LogRecord } from '../../../versioning/log/records.js'
 import { applyEntry, emptyLog, type LogState, type Void } from '../../../versioning/log/state.js'
 
 export type Random = (below: number) => number
@@ -195,7 +194,8 @@ export interface Run {
   readonly log: string
   readonly window: number
   readonly views: readonly View[]
-  readonly records: readonly LogRecord[]
+  /** The entries as `entryText` writes them. */
+  readonly texts: readonly string[]
   readonly faults: readonly string[]
   readonly valid: number
   readonly voided: Readonly<Partial<Record<Void, number>>>
@@ -210,7 +210,7 @@ export async function randomHistory(seed: number, without?: Part): Promise<Run> 
   const [log, window] = [`urn:log:${seed}`, random(3) === 0 ? 3 + random(8) : 1000]
   let world = START
   let views: View[] = [{ state: emptyLog(log, window), texts: {}, rules: START.rules }]
-  const [records, flight, faults]: [LogRecord[], Sent[], string[]] = [[], [], []]
+  const [written, flight, faults]: [string[], Sent[], string[]] = [[], [], []]
   const voided: Partial<Record<Void, number>> = {}
   const done = new Set<string>()
   const anyView = (): View => views[Math.max(0, views.length - 1 - random(4))]!
@@ -230,7 +230,7 @@ export async function randomHistory(seed: number, without?: Part): Promise<Run> 
     const text = entryText(entry)
     if (typeof text !== 'string') throw new Error(text.detail)
     const [state, reason] = applyEntry(view.state, entry, text)
-    records.push({ position: state.position, chain: state.chain, text, contents })
+    written.push(text)
     if (reason) {
       voided[reason] = (voided[reason] ?? 0) + 1
       views = [...views, { ...view, state }]
@@ -249,7 +249,7 @@ export async function randomHistory(seed: number, without?: Part): Promise<Run> 
     if (DOCUMENTS.some((one) => world.graphs[one] !== undefined && world.graphs[parentOf(one)] === undefined))
       faults.push(`${request.kind}: a document without its container`)
   }
-  return { log, window, views, records, faults, valid: done.size, voided }
+  return { log, window, views, texts: written, faults, valid: done.size, voided }
 }
 
 function textsAfter(texts: View['texts'], { parts }: LogEntry, contents: readonly string[]): View['texts'] | undefined {
