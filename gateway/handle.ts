@@ -99,7 +99,7 @@ function* answer(
 
   const isForEveryone = 'isForEveryone' in route
   const agent = isForEveryone ? {} : yield* wait(identify(request, target, { gateway, trace, writes: writes !== false, known })) // prettier-ignore
-  if (isFailure(agent)) return agent
+  if (isFailure(agent)) return request.isAdmitted ? agent : TOO_MANY_REQUESTS
   const rules = isForEveryone ? undefined : readRules(target, agent)
   if (rules) yield* wait(rules)
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
@@ -121,6 +121,8 @@ function* answer(
   trace.decision = decision
   const decided: Decided = { context, target, content: read?.content, facts, decision }
   const { decidesAgain = false } = route
+  // Refused as if it were not cached: above the limit, another answer would show that the document exists.
+  if (!request.isAdmitted && !decision.allowed) return TOO_MANY_REQUESTS
   const outcome =
     decision.allowed || decidesAgain ? yield* wait(route.answer(decided)) : refusalOf(decision, context, facts.iri)
   return isFailure(outcome) ? yield* linked(outcome, decided, decidesAgain) : outcome

@@ -28,6 +28,8 @@ export interface VersionedChange {
    * still be read from the store, which gives changes of their own. This one is never committed.
    */
   readonly unread?: 'document' | 'dataset'
+  /** Set if the same write edits graphs of which the journal has no change: it cannot be carried out from the journal. */
+  readonly isPart?: true
   /** The change's position in the log of the dataspace; absent if it is `unread` or an earlier release wrote it. */
   readonly position?: number
 }

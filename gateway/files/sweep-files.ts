@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Files } from './files.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
+import { iri, nTriplesTerm } from '../rdf/graph.js'
 import { NFO } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
@@ -53,13 +54,34 @@ export interface Describing {
   readonly name: string | undefined
 }
 
+export interface DescribedFile {
+  /** Those in `giving`; if there are none, all others. */
+  readonly descriptions: readonly Describing[]
+  /** The descriptions whose readers may also read the file. */
+  readonly giving: readonly Describing[]
+}
+
 const MOST_DESCRIPTIONS = 200
 const MAX_BYTES = 1024 * 1024
 
-/** By the URLs of the documents. */
-export async function descriptionsOf(application: HasFiles, sha1: string): Promise<readonly Describing[] | Problem> {
+/** Whoever may write any document can describe any file, so other descriptions count only if none gives the file. */
+export async function describedFile(application: HasFiles, sha1: string): Promise<DescribedFile | Problem> {
+  const giving = await descriptionsOf(application, sha1, [...(await application.files.documentsOf(sha1))])
+  if (isFailure(giving)) return giving
+  const descriptions = giving.length > 0 ? giving : await descriptionsOf(application, sha1)
+  return isFailure(descriptions) ? descriptions : { descriptions, giving }
+}
+
+/** @param among only by these documents; undefined: by any, in the order of their URLs */
+async function descriptionsOf(
+  application: HasFiles,
+  sha1: string,
+  among?: readonly string[],
+): Promise<readonly Describing[] | Problem> {
+  if (among?.length === 0) return []
   const file = `<${uploadsOf(application)}${sha1}>`
   const query = `SELECT ?g (SAMPLE(?f) AS ?format) (SAMPLE(?n) AS ?name) WHERE {
+    ${among ? `VALUES ?g { ${among.map((document) => nTriplesTerm(iri(document))).join(' ')} }` : ''}
     GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ${file} <http://purl.org/dc/terms/format> ?f } OPTIONAL { ${file} <${NFO('fileName')}> ?n } }
   } GROUP BY ?g ORDER BY ?g LIMIT ${MOST_DESCRIPTIONS}`
   const rows = await select(application.store, query, ['g', 'format', 'name'], { maxBytes: MAX_BYTES })

@@ -286,6 +286,7 @@ async function store(
       ...{ document, method, agent, time, before, content },
       ...(isLink && { container: parentOf(document) }),
       ...(restores !== undefined && { restores }),
+      ...(others.length > 0 && { isPart: true as const }),
     }
   })
   const on = { decided, late: () => landed(writing, changes, others) }

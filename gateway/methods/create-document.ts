@@ -39,14 +39,14 @@ export async function createDocument(context: Context, facts: Facts): Promise<Re
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
   if (asked.method !== 'POST') return problem('internal', 'The request is no POST.')
-  const replaced: Replaced = { nTriples: undefined }
+  const replaced: Replaced = { before: undefined }
   const written = await releasing(context, asked, async () => {
     const created = await writeContent(putting, iri, { ...asked, method: 'PUT' }, replaced)
     // Another client has created the document meanwhile.
     const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
     return isThere ? writeContent(context, iri, asked, replaced) : created
   })
-  if (!isFailure(written) && replaced.nTriples !== undefined)
-    await AFTER_WRITE.in(context.gateway)?.act(context, iri, asked.content, replaced.nTriples)
+  if (!isFailure(written) && replaced.before)
+    await AFTER_WRITE.in(context.gateway)?.act(context, iri, asked.content, replaced.before)
   return written
 }

@@ -15,6 +15,7 @@ import { part } from '../part.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { shownTo } from '../request/hide-mailboxes.js'
+import { earlierContents } from './earlier-contents.js'
 import { accessTo } from './self-granted-modes.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import {
@@ -30,15 +31,24 @@ import {
 export interface AfterWrite {
   /** False if the content needs no action: then the replaced content is not read for it. */
   concerns(content: WrittenContent): boolean
-  /** @param before the document's N-Triples, '' if it did not exist */
-  act(context: Context, iri: string, content: WrittenContent, before: string): Promise<void>
+  act(context: Context, iri: string, content: WrittenContent, before: KnownBefore): Promise<void>
+}
+
+export interface KnownBefore {
+  /** The document's N-Triples; '' if it did not exist. */
+  readonly nTriples: string
+  /**
+   * The earlier states that the content may bring back, with what other agents wrote then; undefined if they are not
+   * known.
+   */
+  earlier(): Promise<readonly string[] | undefined>
 }
 
 export const AFTER_WRITE = part<AfterWrite>('act after a write')
 
 /** The document that a write has changed; undefined if it could not be read whole. */
 export interface Replaced {
-  nTriples: string | undefined
+  before: KnownBefore | undefined
 }
 
 export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
@@ -48,10 +58,10 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
   if (isFailure(asked)) return asked
   const then = AFTER_WRITE.in(context.gateway)
   const isConcerned = 'content' in asked && then?.concerns(asked.content)
-  const replaced: Replaced | undefined = isConcerned ? { nTriples: undefined } : undefined
+  const replaced: Replaced | undefined = isConcerned ? { before: undefined } : undefined
   const written = await releasing(context, asked, () => writeContent(context, iri, asked, replaced))
-  if (!isFailure(written) && 'content' in asked && replaced?.nTriples !== undefined)
-    await then?.act(context, iri, asked.content, replaced.nTriples)
+  if (!isFailure(written) && 'content' in asked && replaced?.before)
+    await then?.act(context, iri, asked.content, replaced.before)
   return written
 }
 
@@ -125,7 +135,6 @@ async function planOf(
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const current = facts.kind === 'document' ? (facts.document as Document | undefined) : undefined
-  if (replaced) replaced.nTriples = current ? current.nTriples : ''
   const access = accessTo(context, facts, decision)
   if (isFailure(access)) return access
   const appends = asked.method === 'POST' ? typesIn(asked.content, iri) : undefined
@@ -135,18 +144,48 @@ async function planOf(
 
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
+  // A restored version was written by whoever wrote it then.
+  if (replaced && !restored) replaced.before = await knownBefore(context, iri, asked, current)
   // A restored document that was deleted keeps its former owner and creator.
   const kept = current && (isLarge(current) ? current.unreadable?.managed : current)
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
-  if (next === 'unchanged') return { changes: [], answer: () => (isByImport(asked) ? UNCHANGED : respond(context, 204, current!)) } // prettier-ignore
+  if (next === 'unchanged')
+    return { changes: [], answer: () => unchangedAnswer(context, asked, current!, access.mayRead) }
   const change = {
     ...{ iri, current, next: next === 'absent' ? undefined : next },
     ...{ parent: facts.kind === 'document' ? facts.parent : undefined, by },
     ...{ brought: 'files' in asked ? asked.files : undefined, restores: restored?.commit },
   }
   return { changes: [change], answer: (failed) => answerTo(context, change, isByImport(asked), failed) }
+}
+
+/**
+ * A POST has only what its agent adds, and conditions show that the agent has seen the state that is replaced. Any other
+ * PUT may bring back an earlier state.
+ */
+async function knownBefore(
+  { application: { history }, gateway, request }: Context,
+  iri: string,
+  asked: WriteRequest,
+  current: Document | undefined,
+): Promise<KnownBefore> {
+  const nTriples = current?.nTriples ?? ''
+  const isSure = asked.method === 'POST' || isConditional(request.fields) || (!history && !current)
+  if (isSure) return { nTriples, earlier: () => Promise.resolve([]) }
+  const outline = await history?.outline(iri, gateway.commitsWait)
+  const isKnown = history && outline && !isFailure(outline) && !outline.pending
+  return {
+    nTriples,
+    earlier: () => (isKnown ? earlierContents(history, iri, outline.count) : Promise.resolve(undefined)),
+  }
+}
+
+/** An agent without Read does not learn whether the document had this content already. */
+function unchangedAnswer(context: Context, asked: WriteRequest, current: Document, mayRead: boolean): Response {
+  if (isByImport(asked)) return mayRead ? UNCHANGED : WRITTEN
+  return respond(context, mayRead || asked.method !== 'PUT' ? 204 : 200, current)
 }
 
 /** The answers to writes by an import. */

@@ -9,6 +9,7 @@ import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
+import { hasContent } from './make-so.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
 /** The parts of a versioned application that its writes need. */
@@ -108,10 +109,9 @@ export async function carryOutJournalled(
   return failed
 }
 
-async function areThere({ store, states }: Journalled, changes: readonly NewChange[]): Promise<boolean | Problem> {
-  for (const { document, content } of changes) {
-    const stored = await states.stored(store, document)
-    const same = isFailure(stored) ? stored : await states.areSame(stored, content)
+async function areThere(application: Journalled, changes: readonly NewChange[]): Promise<boolean | Problem> {
+  for (const change of changes) {
+    const same = await hasContent(application, change)
     if (same !== true) return same
   }
   return true

@@ -37,5 +37,14 @@ export async function makeSo(
   return { unfit: failed }
 }
 
+/** True if the document has this content in the store. */
+export async function hasContent(
+  { store, states }: Pick<Mirrored, 'store' | 'states'>,
+  { document, content }: DocumentText,
+): Promise<boolean | Problem> {
+  const stored = await states.stored(store, document)
+  return isFailure(stored) ? stored : states.areSame(stored, content)
+}
+
 const SCRATCH = 'urn:triplegate:scratch'
 const [ATTEMPTS, PAUSE_MS] = [3, 500]

@@ -1,6 +1,8 @@
 // The closure of an ontology (spec 4.3): the ontology and all its imports, from the ontology documents of the admin
 // application and elsewhere. Cycles are allowed. Unreadable imports are reported, and the rest is used.
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isOfPackage } from '../../policies/authorizations/authorization-index.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { nTriplesLine, type Quad } from '../rdf/graph.js'
 import { DEF, DH, LACL, LDH, OWL, RDF } from '../rdf/vocabulary.js'
@@ -29,7 +31,12 @@ export interface OntologyClosure {
 export interface LocalOntology {
   readonly document: string
   readonly imports: readonly string[]
+  /** True if a package has brought it: then everybody may know it, and its author has no right to read here. */
+  readonly isOfPackage: boolean
 }
+
+/** LinkedDataHub 2.6: the name of a package or its ontology in the URL of the document. */
+export const packageName = (iri: string): string => createHash('sha1').update(iri).digest('hex')
 
 const MOST_ONTOLOGIES = 100
 /** How many ontologies are read at once. */
@@ -45,7 +52,7 @@ const BUILT_IN: ReadonlySet<string> = new Set(
   [DEF(''), DH(''), LDH(''), LACL(''), 'https://w3id.org/atomgraph/linkeddatahub/admin#'].map(ontologyKey),
 )
 
-/** The ontologies described by documents in this folder. */
+/** The ontologies described by documents in this folder. The document of a package describes only its own ontology. */
 export async function localOntologies(
   store: Pick<GraphStore, 'query'>,
   folder: string,
@@ -58,7 +65,9 @@ export async function localOntologies(
   for (const [graph, ontology, imported] of rows) {
     if (graph?.termType !== 'NamedNode' || ontology?.termType !== 'NamedNode') continue
     const key = ontologyKey(ontology.value)
-    const known = found.get(key) ?? { document: graph.value, imports: [] }
+    const ofPackage = isOfPackage(graph.value, folder)
+    if (ofPackage && graph.value !== `${folder}${packageName(ontology.value)}/`) continue
+    const known = found.get(key) ?? { document: graph.value, imports: [], isOfPackage: ofPackage }
     // If two documents describe one ontology, the first counts.
     if (known.document !== graph.value) continue
     const imports = imported?.termType === 'NamedNode' ? [...known.imports, imported.value] : known.imports
@@ -88,16 +97,20 @@ export async function closureOf(
   const local = new Map<string, string>()
   const imported = new Map<string, readonly Quad[]>()
   const failures = new Map<string, Problem>()
-  /** True if an ontology document names it. If an untrusted ontology names it too, it still counts as trusted. */
-  const waiting = new Map<string, boolean>([[ontologyKey(root), true]])
+  const waiting = new Set([ontologyKey(root)])
   let characters = 0
-  const isLocal = (iri: string): boolean => ontologies.has(iri) || BUILT_IN.has(iri) || iri === ontologyKey(root)
-  const isReadable = (iri: string, isTrusted: boolean): boolean => isTrusted || !imports.isOwn(iri)
-  for (const [iri, isTrusted] of waiting) {
+  const trusted = trustedFrom(root, ontologies)
+  const localAt = (iri: string): LocalOntology | undefined => {
     const own = ontologies.get(iri)
+    return own && (trusted.has(iri) || own.isOfPackage) ? own : undefined
+  }
+  const isLocal = (iri: string): boolean => !!localAt(iri) || BUILT_IN.has(iri) || iri === ontologyKey(root)
+  const isReadable = (iri: string): boolean => trusted.has(iri) || !imports.isOwn(iri)
+  for (const iri of waiting) {
+    const own = localAt(iri)
     if (own) {
       local.set(iri, own.document)
-      for (const next of own.imports) waiting.set(ontologyKey(next), true)
+      for (const next of own.imports) waiting.add(ontologyKey(next))
       continue
     }
     if (isLocal(iri)) continue
@@ -106,16 +119,29 @@ export async function closureOf(
       break
     }
     if (!reading.isUnderWay(iri))
-      for (const [next, trusted] of waiting) if (!isLocal(next) && isReadable(next, trusted)) reading.begin(next)
-    const triples = isReadable(iri, isTrusted) ? await reading.of(iri) : NOT_YOURS
+      for (const next of waiting) if (!isLocal(next) && isReadable(next)) reading.begin(next)
+    const triples = isReadable(iri) ? await reading.of(iri) : NOT_YOURS
     if (isFailure(triples)) failures.set(iri, triples)
     else if ((characters += lengthOf(triples)) > MOST_CHARACTERS) failures.set(iri, TOO_MUCH)
     else {
       imported.set(iri, triples)
-      for (const next of importsIn(triples)) if (!waiting.has(next)) waiting.set(next, false)
+      for (const next of importsIn(triples)) waiting.add(next)
     }
   }
   return { local, imported, failures }
+}
+
+/**
+ * The ontology and all that ontology documents import from there on: their writers have Control. What ontologies of
+ * packages or of other servers import would otherwise be published by their authors.
+ */
+function trustedFrom(root: string, ontologies: ReadonlyMap<string, LocalOntology>): ReadonlySet<string> {
+  const found = new Set([ontologyKey(root)])
+  for (const iri of found) {
+    const own = ontologies.get(iri)
+    if (own && !own.isOfPackage) for (const next of own.imports) found.add(ontologyKey(next))
+  }
+  return found
 }
 
 type Read = readonly Quad[] | Problem

@@ -3,7 +3,7 @@
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Files } from '../files/files.js'
-import { descriptionsOf, uploadsOf } from '../files/sweep-files.js'
+import { describedFile, uploadsOf } from '../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readableContent, type ForeignAnswer } from '../rdf/foreign-content.js'
 import type { Quad } from '../rdf/graph.js'
@@ -70,8 +70,9 @@ async function readFile(
   const file = await application.files.find(sha1)
   if (!file) return ABSENT
   if (file.size > MOST_BYTES) return problem('content.too-large', `It is larger than ${MOST_BYTES} bytes.`)
-  const descriptions = await descriptionsOf(application, sha1)
-  if (isFailure(descriptions)) return descriptions
+  const described = await describedFile(application, sha1)
+  if (isFailure(described)) return described
+  const { descriptions } = described
   const contentType = descriptions
     .map(({ format }) => format?.slice(MEDIA_TYPE('').length))
     .find((type) => type !== undefined)

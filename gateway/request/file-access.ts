@@ -1,6 +1,6 @@
 // Who may read a file: agents with a right to it or to all files (LinkedDataHub 2.7), and readers of a document that
 // describes it, if its author uploaded the file or had the right to it. Knowing the digest gives no right.
-import { uploadsOf, descriptionsOf, type Describing } from '../files/sweep-files.js'
+import { describedFile, uploadsOf, type DescribedFile, type Describing } from '../files/sweep-files.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, type Problem } from '../problem.js'
 import { NFO } from '../rdf/vocabulary.js'
@@ -9,20 +9,6 @@ import { judgeState } from './decide-on-state.js'
 import type { Agent, Context } from './context.js'
 
 type Asking = Pick<Context, 'application' | 'dataspace' | 'gateway' | 'trace'>
-
-export interface DescribedFile {
-  readonly descriptions: readonly Describing[]
-  /** The descriptions among these whose readers may also read the file. */
-  readonly giving: readonly Describing[]
-}
-
-export async function describedFile({ application }: Asking, sha1: string): Promise<DescribedFile | Problem> {
-  const descriptions = await descriptionsOf(application, sha1)
-  if (isFailure(descriptions)) return descriptions
-  const documents = await application.files.documentsOf(sha1)
-  const giving = descriptions.filter(({ document }) => documents.has(document))
-  return { descriptions: [...giving, ...descriptions.filter((one) => !giving.includes(one))], giving }
-}
 
 /**
  * The description that lets the agent read the file; undefined if none does. 'any': the agent has a right to the file
@@ -50,7 +36,7 @@ export async function readingOf(
 }
 
 export async function mayReadFile(context: Context, sha1: string): Promise<boolean | Problem> {
-  const file = await describedFile(context, sha1)
+  const file = await describedFile(context.application, sha1)
   if (isFailure(file)) return file
   const reading = await readingOf(context, context.agent, sha1, file)
   return isFailure(reading) ? reading : reading !== undefined

@@ -11,6 +11,7 @@ import { errorPage } from '../pages/error-page.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { MadePage } from '../pages/texts.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { prefersPage, siteShownOf, textsOf } from './page-answer.js'
 import { problemResponse, response, streamed } from './respond.js'
 import { isSentForm, sentForm } from './keep-refused-form.js'
@@ -82,7 +83,7 @@ function pageOfProblem(
   if (!member) return undefined
   const status = STATUS_OF[failure]
   const site = siteShownOf(member, gateway)
-  const document = isFailure(target) || !('document' in target) ? undefined : target.document
+  const document = isFailure(target) || !('document' in target) ? undefined : uriOf(target.document)
   const view = {
     frame: { site, texts: textsOf(request, gateway), document, isIdentified: trace.agent !== undefined },
     status,

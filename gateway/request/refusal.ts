@@ -3,6 +3,7 @@ import type { Decision } from '../../policies/decide.js'
 import type { Context } from './context.js'
 import { isRoot, parentOf } from '../documents/hierarchy.js'
 import { problem, type Problem } from '../problem.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
 
 /** RFC 9110 §9.3.2: a HEAD has the same length as the answer to GET. */
 export const methodNotAllowed = (method: string, allow: string): Problem =>
@@ -18,7 +19,8 @@ export function refusalOf(decision: Decision, { application, request, trace }: C
   if (request.method !== 'PUT' || !iri.endsWith('/') || isRoot(iri, application.base)) {
     return problem('access.denied', `${needed}.`)
   }
-  const parent = parentOf(iri)
+  // As a URI: a name as the store spells it would show that something has this name.
+  const parent = uriOf(parentOf(iri))
   return problem(
     'access.denied',
     `${needed} on the document or, if it is new, on its parent container <${parent}>, which must exist.`,

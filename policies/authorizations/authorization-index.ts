@@ -77,21 +77,25 @@ export interface Rebuild {
   abandon(): void
 }
 
-/** The ontology of a package is named by the SHA-1 of its IRI (LinkedDataHub 2.6). */
-const OF_PACKAGE = /^[0-9a-f]{40}\/$/
+/** The ontology of a package is named by the SHA-1 of its IRI (LinkedDataHub 2.6). @param folder that of ontologies */
+export const isOfPackage = (graph: string, folder: string): boolean =>
+  graph.startsWith(folder) && /^[0-9a-f]{40}\/$/.test(graph.slice(folder.length))
 
 type Change = readonly Fact[] | undefined
 
 /**
- * Design 4: only graphs under the dataspace's own admin base count. Requests for access do not count, since every
- * identified agent may append to them (LinkedDataHub 5.4) and could grant itself access. Neither do ontologies of
- * packages: strangers write them, and a superclass there would decide who may read all documents of a class.
+ * Design 4: only graphs under the dataspace's own admin base count. Documents that agents without Control own do not,
+ * since these could grant themselves access: requests for access, to which every identified agent may append
+ * (LinkedDataHub 5.4), and imports. Neither do ontologies of packages: strangers write them, and a superclass there
+ * would decide who may read all documents of a class.
  */
 function countsFor(adminBase: string): (graph: string) => boolean {
-  const [requests, ontologies] = [`${adminBase}acl/authorization-requests/`, `${adminBase}ontologies/`]
-  const isOfPackage = (graph: string): boolean =>
-    graph.startsWith(ontologies) && OF_PACKAGE.test(graph.slice(ontologies.length))
-  return (graph) => graph.startsWith(adminBase) && !graph.startsWith(requests) && !isOfPackage(graph)
+  const ownedByOthers = ['acl/authorization-requests/', 'imports/'].map((path) => adminBase + path)
+  const ontologies = `${adminBase}ontologies/`
+  return (graph) =>
+    graph.startsWith(adminBase) &&
+    !ownedByOthers.some((folder) => graph.startsWith(folder)) &&
+    !isOfPackage(graph, ontologies)
 }
 
 /** An empty index. `adminBase`, the base URI of the admin application, ends with a slash. */

@@ -5,6 +5,7 @@ import { webId } from '../../configuration/setting-values.js'
 import type { Response } from '../../http/exchange.js'
 import { accessPage, MODES, type AccessView, type AccessQuestion } from './access-page.js'
 import { isFailure, type Problem } from '../../problem.js'
+import { uriOf } from '../../../versioning/memento/time-map.js'
 import { judge, lookUp, decisionTargetOf, type Facts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
@@ -34,7 +35,9 @@ export async function accessAnswer(
   const question = refused ? undefined : await questionOf(context, asked, query)
   if (isFailure(question)) return question
   const waiting = refused ? NONE_WAITING : await waitingRequests(asked.dataspace, asked.document)
-  const view = { frame: frameOf({ ...context, application }, asked.document), document: asked.document }
+  // Others see the URI that they asked about: a name as the store spells it would show that something has this name.
+  const document = refused ? uriOf(asked.document) : asked.document
+  const view = { frame: frameOf({ ...context, application }, document), document }
   return pageAnswer(200, accessPage({ ...view, agent: context.agent.webId, decisions, audit, question, waiting }))
 }
 

@@ -5,7 +5,9 @@ import type { Response } from '../../http/exchange.js'
 import { putDocument } from '../../methods/put-document.js'
 import { writingOf } from '../../methods/write.js'
 import type { Writing } from '../../methods/write-rules.js'
+import type { Dataspace } from '../../gateway.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
+import { uriOf } from '../../../versioning/memento/time-map.js'
 import { iri, irisOf, text, triple, type Graph, type Quad } from '../../rdf/graph.js'
 import { ACL, LACL, PROV, RDF, RDFS } from '../../rdf/vocabulary.js'
 import type { Context } from '../../request/context.js'
@@ -42,7 +44,12 @@ export async function grant(context: Context, given: string): Promise<Response |
   const found = await readDocumentNow(admin, given, trace)
   if (isFailure(found)) return found
   if (!found.value || isLarge(found.value)) return problem('document.absent', 'This request does not exist.')
-  const [document, content] = authorizationOf(`${admin.base}acl/authorizations/${uuid}`, given, found.value.graph())
+  const [document, content] = authorizationOf(
+    `${admin.base}acl/authorizations/${uuid}`,
+    given,
+    found.value.graph(),
+    dataspace,
+  )
   const failed =
     failureOf(await putDocument(bySecretary(context, 'PUT'), document, () => content)) ??
     failureOf(await putDocument(bySecretary(context, 'DELETE'), given, () => undefined))
@@ -84,7 +91,11 @@ function authorizationOf(
   document: string,
   request: string,
   graph: Graph,
+  { endUser }: Dataspace,
 ): readonly [document: string, content: readonly Quad[]] {
+  // A request may name a document by its URI (access-answer.ts).
+  const named = (property: string, value: string): string =>
+    property === ACL('accessTo') ? endUser.names.nameOf(uriOf(value)) : value
   const topic = `${document}#this`
   const label = `Granted to ${irisOf(graph, `${request}#this`, LACL('requestAgent')).join(', ')}`
   return about(document, label, topic, [
@@ -92,7 +103,7 @@ function authorizationOf(
     triple(topic, RDFS('label'), text(label)),
     triple(topic, PROV('wasDerivedFrom'), iri(`${request}#this`)),
     ...[...PROPERTIES].flatMap(([property, asked]) =>
-      irisOf(graph, `${request}#this`, asked).map((value) => triple(topic, property, iri(value))),
+      irisOf(graph, `${request}#this`, asked).map((value) => triple(topic, property, iri(named(property, value)))),
     ),
   ])
 }

@@ -5,6 +5,7 @@ import { iri, nTriplesTerm } from '../../rdf/graph.js'
 import { ACL, LACL } from '../../rdf/vocabulary.js'
 import type { Dataspace } from '../../gateway.js'
 import { select } from '../../stores/select.js'
+import { uriOf } from '../../../versioning/memento/time-map.js'
 
 export const requestsContainer = ({ base }: { readonly base: string }): string => `${base}acl/authorization-requests/`
 
@@ -17,14 +18,14 @@ const MAX_BYTES = 8 * 1024 * 1024
 /**
  * The first requests. Each is complete, since granting it uses all of its values. None if the store does not answer, or
  * has larger ones.
- * @param about a document; undefined for requests about any document
+ * @param about a document, which requests may name by its URI; undefined for requests about any document
  */
 export async function waitingRequests({ admin }: Dataspace, about: string | undefined): Promise<WaitingRequests> {
   const wanted = ['requestAgent', 'requestMode', 'requestAccessTo', 'requestAccessToClass', 'requestAgentGroup']
   const query = `SELECT ?g ?p ?o WHERE {
     { SELECT DISTINCT ?g WHERE {
         GRAPH ?g { ?any a <${LACL('AuthorizationRequest')}> .
-          ${about === undefined ? '' : `?any <${LACL('requestAccessTo')}> ${nTriplesTerm(iri(about))} .`} }
+          ${about === undefined ? '' : `VALUES ?about { ${[about, uriOf(about)].map((one) => nTriplesTerm(iri(one))).join(' ')} } ?any <${LACL('requestAccessTo')}> ?about .`} }
         FILTER(STRSTARTS(STR(?g), ${JSON.stringify(requestsContainer(admin))}))
       } ORDER BY ?g LIMIT ${MOST + 1} }
     GRAPH ?g { ?request ?p ?o }

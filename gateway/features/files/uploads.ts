@@ -1,12 +1,12 @@
 // GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): read access, byte ranges, and how browsers treat the files.
 import { formatHttpDate } from '../../../cache/http-date.js'
 import { type StoredFile, isSha1 } from '../../files/files.js'
-import type { Describing } from '../../files/sweep-files.js'
+import { describedFile, type Describing } from '../../files/sweep-files.js'
 import type { Field, Request, Response } from '../../http/exchange.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
 import type { Context } from '../../request/context.js'
-import { describedFile, readingOf } from '../../request/file-access.js'
+import { readingOf } from '../../request/file-access.js'
 import { evaluateConditions } from '../../request/negotiate.js'
 import { response, streamed } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
@@ -73,7 +73,7 @@ interface Readable {
  */
 async function readable(context: Context, sha1: string): Promise<Readable | Problem> {
   const { application, agent, gateway } = context
-  const described = await describedFile(context, sha1)
+  const described = await describedFile(context.application, sha1)
   if (isFailure(described)) return described
   const byEveryone = await readingOf(context, {}, sha1, described)
   if (isFailure(byEveryone)) return byEveryone

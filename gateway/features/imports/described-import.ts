@@ -4,7 +4,7 @@ import { isOfDisk, notStored } from '../../files/arriving.js'
 import { linksIn } from '../../http/link-field.js'
 import { parseMediaType } from '../../http/media-type.js'
 import { type WrittenContent, isLargeContent } from '../../methods/write-request.js'
-import type { AfterWrite } from '../../methods/write.js'
+import type { AfterWrite, KnownBefore } from '../../methods/write.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import { type Quad, nTriplesLine } from '../../rdf/graph.js'
 import { ACCEPT_POST, isReadable, readCanonical } from '../../rdf/read.js'
@@ -163,25 +163,30 @@ const SOURCES_MS = 30_000
 /**
  * Starts the imports in the content of a PUT or POST, for an agent who may import, after the write. The answer waits
  * until each import is on disk, so that none is lost. If an import cannot be started, the document and the log say why.
- * Imports that were already in the document are not started: the agent may have copied another agent's.
+ * Imports that were already in the document, or may have been, are not started: another agent may have written them.
  */
 async function startDescribed(
   context: Context,
   document: string,
   content: WrittenContent,
-  before: string,
+  { nTriples, earlier }: KnownBefore,
 ): Promise<void> {
-  const imports = importsIn(content, before)
+  const imports = importsIn(content)
+    .filter((one) => isNewIn(one, nTriples))
+    .slice(0, MOST_OF_ONE)
   if (imports.length === 0) return
   if (!mayImport(context)) return
+  const contents = await earlier()
   const { gateway, request } = context
   const enough = AbortSignal.timeout(SOURCES_MS)
   const signal = (): AbortSignal => AbortSignal.any([request.signal(), enough])
   const bounded = { ...context, request: { ...request, signal } }
   const notes: Note[] = []
-  for (const { name, triples } of imports) {
+  for (const one of imports) {
+    const { name, triples } = one
+    const isOwn = contents?.every((content) => isNewIn(one, content))
     const subject = name.termType === 'NamedNode' ? name.value : undefined
-    const order = describedOrder(triples, name, NO_ORDER)
+    const order = isOwn ? describedOrder(triples, name, NO_ORDER) : EARLIER
     const failed = await startOne(bounded, { document, subject }, order).catch((error: unknown) => {
       gateway.log.error({ err: error, document }, 'an import could not be started')
       return BROKEN
@@ -206,6 +211,10 @@ export function mayImport(context: Context): boolean {
 }
 
 const BROKEN = problem('internal', 'The import could not be started.')
+const EARLIER = problem(
+  'precondition.failed',
+  'The import was not started: the PUT may bring back an earlier state, which another agent wrote. Send If-Match with it, or POST the import.',
+)
 const NO_ORDER = importOrderOf(new URLSearchParams())
 
 async function startOne(
@@ -258,18 +267,20 @@ interface DescribedImport {
 }
 
 /** The imports in the content, without descriptions of runs, which the client only read before. */
-function importsIn(content: WrittenContent, before: string): readonly DescribedImport[] {
+function importsIn(content: WrittenContent): readonly DescribedImport[] {
   const all = isLargeContent(content)
     ? importsInLines(content.nTriples)
     : typingsIn(content).map(({ subject }) => ({ name: subject, triples: content }))
   const byName = new Map(all.map((one) => [one.name.value, one]))
-  const started = [...byName.values()].filter(({ name, triples }) => {
-    const own = triples.filter(({ subject }) => subject.equals(name))
-    const isNew = own.some((each) => SAYS.has(each.predicate.value) && !hasLine(before, nTriplesLine(each)))
-    return isNew && !own.some(({ predicate }) => predicate.value === STATE)
-  })
-  return started.slice(0, MOST_OF_ONE)
+  return [...byName.values()].filter((one) => !ownOf(one).some(({ predicate }) => predicate.value === STATE))
 }
+
+const ownOf = ({ name, triples }: DescribedImport): readonly Quad[] =>
+  triples.filter(({ subject }) => subject.equals(name))
+
+/** True if the import says something that a state of the document does not. */
+const isNewIn = (described: DescribedImport, nTriples: string): boolean =>
+  ownOf(described).some((each) => SAYS.has(each.predicate.value) && !hasLine(nTriples, nTriplesLine(each)))
 
 const SAYS: ReadonlySet<string> = new Set([RDF('type'), ...IMPORT_PROPERTIES])
 

@@ -5,7 +5,7 @@ import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLarge, type Document } from '../../documents/document.js'
 import { isOfDisk, makeRoom, notStored } from '../../files/arriving.js'
-import { uploadsOf } from '../../files/sweep-files.js'
+import { describedFile, uploadsOf } from '../../files/sweep-files.js'
 import type { Member } from '../../gateway.js'
 import type { Target } from '../../http/target.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -14,7 +14,7 @@ import { READABLE_ACCEPT } from '../../rdf/read.js'
 import { decideOn, lookUpDocument } from '../../request/access.js'
 import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
 import type { Agent, Context } from '../../request/context.js'
-import { describedFile, readingOf } from '../../request/file-access.js'
+import { readingOf } from '../../request/file-access.js'
 import { refusalOf } from '../../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../../request/hide-mailboxes.js'
 import { StoreBreak } from '../../stores/store.js'
@@ -145,7 +145,7 @@ async function bringFile(
 ): Promise<Source | Problem> {
   const inner = { ...context, application, dataspace }
   const sha1 = iri.slice(uploadsOf(application).length)
-  const described = await describedFile(inner, sha1)
+  const described = await describedFile(application, sha1)
   if (isFailure(described)) return described
   const reading = await readingOf(inner, context.agent, sha1, described)
   if (isFailure(reading)) return reading

@@ -1,6 +1,5 @@
 // The endpoints `packages/install` and `packages/uninstall` (spec 4.3, LinkedDataHub 2.6): store the ontology of a
 // package as an ontology document, and import it into the namespace. Either everything is done, or nothing.
-import { createHash } from 'node:crypto'
 import { ACCESS_PREDICATES, SUB_CLASS_OF } from '../../../policies/vocabulary.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
 import { about } from '../../agents/agent-documents.js'
@@ -10,7 +9,7 @@ import { underLocks } from '../../documents/locks.js'
 import type { Response } from '../../http/exchange.js'
 import { putDocument } from '../../methods/put-document.js'
 import { writingOf } from '../../methods/write.js'
-import { ontologyKey } from '../../ontologies/closure.js'
+import { ontologyKey, packageName } from '../../ontologies/closure.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { iri, irisOf, triple, type Quad } from '../../rdf/graph.js'
 import { readableContent } from '../../rdf/foreign-content.js'
@@ -49,10 +48,10 @@ interface Package {
   readonly stylesheet: string | undefined
 }
 
-const hashOf = (text: string): string => createHash('sha1').update(text).digest('hex')
-const documentOf = ({ dataspace: { admin } }: Context, uri: string): string => `${admin.base}packages/${hashOf(uri)}/`
+const documentOf = ({ dataspace: { admin } }: Context, uri: string): string =>
+  `${admin.base}packages/${packageName(uri)}/`
 const ontologyDocumentOf = ({ dataspace: { admin } }: Context, ontology: string): string =>
-  `${admin.base}ontologies/${hashOf(ontology)}/`
+  `${admin.base}ontologies/${packageName(ontology)}/`
 
 async function installed(context: Context, uri: string): Promise<undefined | Problem> {
   const before = await packageIn(context, uri)

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { EXIT } from '../../../gateway/commands/exit-codes.js'
 import { makeSite, startGateway, type GatewayProcess, type Site } from '../../crash/gateway-process.js'
 import { ownerOf } from '../../crash/writers.js'
+import { startProxy, type Fault, type Recorded } from '../../support/proxy.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { until, untilRemoved } from '../../support/wait.js'
 import { ttl, turtle, update } from '../../support/world.js'
@@ -29,6 +30,10 @@ interface Place {
   /** `triplegate mirror sweep`. */
   sweep(): void
   putBack(quads: string): Promise<void>
+  /** What happens to updates with this text of the end-user dataset from now on. */
+  updatesGet(fault: Fault | undefined, text?: string): void
+  /** The bodies of the updates that it was sent. */
+  updates(): readonly string[]
 }
 
 const MAIN = resolve('dist/gateway/main.js')
@@ -42,9 +47,19 @@ const AFTER_TWO = [
 ] as const
 
 /** With a history, and with a log alone. */
-async function onePlace(t: Test, name: string, run: (place: Place) => Promise<void>): Promise<void> {
-  await onePlaceWith(t, ['--history', 'local'], name, run)
-  await onePlaceWith(t, ['--log', 'local'], `without a history: ${name}`, run)
+async function onePlace(
+  t: Test,
+  name: string,
+  run: (place: Place) => Promise<void>,
+  options: PlaceOptions = {},
+): Promise<void> {
+  await onePlaceWith(t, ['--history', 'local'], name, run, options)
+  await onePlaceWith(t, ['--log', 'local'], `without a history: ${name}`, run, options)
+}
+
+interface PlaceOptions {
+  /** Through a proxy, which is in this process: a command that this process waits for cannot use it. */
+  readonly isProxied?: boolean
 }
 
 async function onePlaceWith(
@@ -52,11 +67,16 @@ async function onePlaceWith(
   flagsOf: readonly string[],
   name: string,
   run: (place: Place) => Promise<void>,
+  { isProxied }: PlaceOptions,
 ): Promise<void> {
   await row(t, 'fuseki', name, async (t) => {
     const stores = [await freshDataset(t), await freshDataset(t)] as const
     const folder = mkdtempSync(join(tmpdir(), 'triplegate-position-'))
-    const flags = ['--backend', stores[0], '--admin-backend', stores[1], ...flagsOf]
+    const proxy = await startProxy(stores[0])
+    t.teardown(() => proxy.stop())
+    const isUpdate = ({ fields }: { readonly fields: Recorded['fields'] }): boolean =>
+      fields['content-type']?.startsWith('application/sparql-update') ?? false
+    const flags = ['--backend', isProxied ? proxy.url : stores[0], '--admin-backend', stores[1], ...flagsOf]
     const isLog = flagsOf.includes('--log')
     const site = await makeSite(folder, flags)
     const running = new Set<GatewayProcess>()
@@ -110,6 +130,9 @@ async function onePlaceWith(
           const headers = { 'Content-Type': 'application/n-quads' }
           t.ok((await fetch(stores[0], { method: 'PUT', headers, body })).ok)
         },
+        updatesGet: (fault, text = '') =>
+          proxy.fault(fault && { ...fault, only: (sent) => isUpdate(sent) && sent.body.includes(text) }),
+        updates: () => proxy.requests.filter(isUpdate).map(({ body }) => body),
       })
     } finally {
       client?.close()
@@ -198,6 +221,33 @@ void t.test('the position of a store', async (t) => {
       t.equal(await put('/after/', ttl(turtle('"after"'))), 201)
     },
   )
+
+  for (const [what, fault, isDone] of [
+    ['the store did not get', { kind: 'silence' }, false],
+    ['the store has done', { kind: 'drop', when: 'after' }, true],
+  ] as const)
+    await onePlace(
+      t,
+      `after a kill, an update of a document and another graph that ${what} is carried out whole or not at all`,
+      async ({ t, site, start, put, updated, dump, updatesGet, updates }) => {
+        const first = await start()
+        const [document, other] = [`${site.base}precious/`, 'http://example.org/other']
+        t.equal(await put('/precious/', ttl('<> <urn:v> "precious" .')), 201)
+        updatesGet(fault, other)
+        const moved = updated(`MOVE GRAPH <${document}> TO GRAPH <${other}>`).catch(() => 0)
+        await until(() => updates().some((text) => text.includes(other)))
+        if (isDone) await until(async () => (await dump()).includes(`<${other}>`))
+        await first.kill()
+        await moved
+        updatesGet(undefined)
+        await start()
+        const holding = (await dump()).split('\n').filter((line) => line.includes('"precious"'))
+        t.equal(holding.length, 1)
+        t.match(holding[0], isDone ? `<${other}> .` : `<${document}> .`)
+        t.equal(await put('/precious/', ttl('<> <urn:v> "again" .')), isDone ? 201 : 200)
+      },
+      { isProxied: true },
+    )
 
   await onePlace(
     t,

@@ -10,7 +10,7 @@ import { IMPORTING, mayStart, type Importing, type ImportRun } from '../../../..
 import { runImportCommand } from '../../../../gateway/features/imports/command.js'
 import type { Answer, Send } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
-import { accept, makeWorld, ttl, turtle } from '../../../support/world.js'
+import { accept, makeWorld, ttl, turtle, update } from '../../../support/world.js'
 import { until } from '../../../support/wait.js'
 
 /**
@@ -76,7 +76,13 @@ void t.test('importer', async (t) => {
     const owner = world.as('owner')
     const writer = world.as('writer')
     const textOf = async (path: string): Promise<string> =>
-      (await owner('GET', new URL(path, base).pathname, accept('application/n-triples'))).text
+      (
+        await owner(
+          'GET',
+          (({ pathname, search }) => pathname + search)(new URL(path, base)),
+          accept('application/n-triples'),
+        )
+      ).text
     const numberOf = (text: string, property: string): number =>
       Number(new RegExp(`<${TGI}${property}> "(\\d+)"`).exec(text)?.[1])
     const versionsOf = async (path: string): Promise<number> =>
@@ -423,6 +429,40 @@ void t.test('importer', async (t) => {
         t.equal((await owner('POST', `${path}import/`, ttl(described('mine', inside(path, 'mine/'))))).status, 204)
       },
     )
+    await row('an import that another agent has described is not started by a write that brings it back', async (t) => {
+      const path = await container()
+      const described = `<#i> a <${LDH}RDFImport> ; <http://purl.org/dc/terms/title> "I" ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${inside(path, 'target/')}> .`
+      await owner('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
+      const nTriples = (body: string, more: object = {}): Send => ({ body, fields: { 'Content-Type': 'application/n-triples', ...more } }) // prettier-ignore
+      const isThere = async (): Promise<boolean> => (await owner('GET', `${path}target/`)).status === 200
+      const rows: readonly [what: string, isStale: boolean, fields: object, isStarted: boolean][] = [
+        ['a PUT of what is there', false, {}, false],
+        ['a PUT of an earlier state', true, {}, false],
+        ['a PUT of an earlier state under a condition', true, { 'If-Match': '*' }, true],
+      ]
+      for (const [n, [what, isStale, fields, isStarted]] of rows.entries()) {
+        const document = `${path}described-${n}/`
+        t.equal((await owner('PUT', document, ttl('<> <urn:p> "new" .'))).status, 201)
+        t.equal((await writer('PATCH', document, update(`INSERT DATA { ${described} }`))).status, 204)
+        const read = await textOf(document)
+        if (isStale) t.equal((await writer('PUT', document, ttl('<> <urn:p> "removed" .'))).status, 200)
+        const edited = nTriples(`${read}<${inside(document, '')}> <urn:p> "edited" .\n`, fields)
+        t.equal((await owner('PUT', document, edited)).status, 200, what)
+        if (isStarted) await until(isThere)
+        else if (isStale) t.match(await noted(document), 'an earlier state')
+        t.equal(await isThere(), isStarted, what)
+      }
+      await owner('DELETE', `${path}target/`)
+      const document = `${path}described-1/`
+      const map = await owner('GET', `${document}?timemap`, accept('application/json'))
+      const { versions } = JSON.parse(map.text) as { readonly versions: readonly { readonly version: string }[] }
+      const version = `${inside(document, '')}?version=${versions[1]!.version}`
+      await writer('PUT', document, ttl('<> <urn:p> "removed" .'))
+      const restored = nTriples(await textOf(version), { 'Content-Location': version })
+      t.equal((await owner('PUT', document, restored)).status, 200)
+      await endOf(await owner('POST', `/importer?into=${inside(path, 'later/')}`, csv('a\n1\n')))
+      t.notOk(await isThere(), 'a restored version')
+    })
     await row('an import whose access token is revoked ends', async (t) => {
       const accessTokens = TOKENS.of(world.running.gateway)
       const limits = { readOnly: false, name: 'import', expires: world.running.gateway.now() + 3_600_000 }
