@@ -23,7 +23,8 @@ interface Internals {
   }
 }
 
-export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
+/** @param drop receives keys that are neither terms nor IRIs, and are ignored */
+export function keepTerms(parser: JsonLdParser, factory: DataFactory, drop: (key: string) => void): void {
   const { parsingContext, util } = parser as unknown as Internals
   const expanded = (context: Context, text: string, isVocabulary: boolean): string | null =>
     context.expandTerm(text, isVocabulary, parsingContext.getExpandOptions())
@@ -38,7 +39,10 @@ export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
   util.predicateToTerm = (context, key) => {
     const iri = expanded(context, key, true)
     // §5.1.2: a key that is neither a term nor an IRI is ignored.
-    if (!iri?.includes(':')) return null
+    if (!iri?.includes(':')) {
+      drop(key)
+      return null
+    }
     if (iri.startsWith('_:')) throw new Error(`a blank node as predicate: ${iri}`)
     return nodeOf(iri)
   }

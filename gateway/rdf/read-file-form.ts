@@ -80,9 +80,12 @@ function withFiles(triple: Quad, renamed: ReadonlyMap<string, FormFile>, names: 
   )
 }
 
+/** RFC 9110 §8.3.2: the charset stays with the type. UTF-8 needs no mention, since all text is answered as UTF-8. */
 export function mediaTypeIri(text: string): string | undefined {
-  const type = parseMediaType(text)?.type
-  return type === undefined ? undefined : MEDIA_TYPE(type)
+  const parsed = parseMediaType(text)
+  const charset = parsed?.parameters.get('charset')?.toLowerCase() ?? 'utf-8'
+  const isNamed = /^[a-z0-9][a-z0-9._:+-]{0,39}$/.test(charset) && charset !== 'utf-8'
+  return parsed && MEDIA_TYPE(isNamed ? `${parsed.type};charset=${charset}` : parsed.type)
 }
 
 /**

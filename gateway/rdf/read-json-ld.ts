@@ -9,7 +9,7 @@ import { isTooLong, LONGEST_BASE } from './bases.js'
 import type { Quad } from './graph.js'
 import { keepTerms, lexicalForm } from './json-ld-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
+import { malformed, quadsFrom, shortened, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 
 /** The text of the context document at a URL; undefined if it is unavailable or not allowed. */
 export type LoadContext = (url: string) => Promise<string | undefined>
@@ -64,22 +64,21 @@ export async function readJsonLd(
   const contexts = contextsFor(loadContext, mark)
   const dataFactory = withoutMarks(terms.factory, mark)
   const quads: Quad[] = []
+  let dropped: string | undefined
   for (const piece of pieces) {
     // Strict, since otherwise the parser drops malformed language tags and directions.
     const options = { baseIRI: base, dataFactory, documentLoader: contexts.loader, strictValues: true }
     const parser = new JsonLdParser(options)
     contexts.bound(parser)
-    keepTerms(parser, dataFactory)
+    keepTerms(parser, dataFactory, (key) => (dropped ??= key.replaceAll(mark, '')))
     const read = await quadsFrom(parser, withMarks(JSON.stringify(piece.value), mark))
     if (isFailure(read)) return syntaxProblem(SYNTAX, read.detail, terms)
     for (const quad of read) quads.push(quad)
     await setImmediate()
   }
-  if (quads.length === 0 && values.some(hasTerms)) return NO_TRIPLES
-  return quads
+  if (quads.length > 0 || dropped === undefined) return quads
+  return syntaxProblem(SYNTAX, `no triples: ${shortened(dropped)} is neither an IRI nor a term of the @context`)
 }
-
-const NO_TRIPLES = syntaxProblem(SYNTAX, 'no property is an IRI or a term of the @context')
 
 const MARK_BYTES = 8
 
@@ -141,15 +140,6 @@ const flawOfString = (text: string, place: Place): string | undefined => {
   return place === 'context' && isTooLong(text)
     ? `a context has a text of more than ${LONGEST_BASE} characters`
     : undefined
-}
-
-/** True if the document has keys that mean something only if its context defines them as terms. */
-function hasTerms(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(hasTerms)
-  return Object.entries(value).some(([key, member]) =>
-    key.startsWith('@') ? key !== '@context' && hasTerms(member) : member !== null && !key.includes(':'),
-  )
 }
 
 interface Piece {

@@ -1,6 +1,7 @@
 // Reads RDF/XML with rdfxml-streaming-parser: adds what it lacks (text in several parts, XML literals, relative IRIs in
-// two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`, `activeTagStack`,
-// `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
+// two places, the attributes and values of property elements, truncated documents), and bounds depth and entities. Uses
+// its internals (`saxParser`, `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version
+// package.json pins.
 import { resolve } from 'relative-to-absolute-iri'
 import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
@@ -36,6 +37,8 @@ interface Internals {
   readonly saxParser: {
     ENTITIES: Record<string, string>
     on(event: 'error', handler: (error: Error) => void): void
+    on(event: 'comment', handler: (text: string) => void): void
+    on(event: 'processinginstruction', handler: (instruction: { target: string; body: string }) => void): void
     close(): void
   }
   readonly activeTagStack: (IActiveTag & { rendered?: ReadonlyMap<string, string> })[]
@@ -44,6 +47,8 @@ interface Internals {
 
 class BoundedParser extends RdfXmlParser {
   private readonly document: string
+  /** The property element that the triples are emitted for. */
+  private property: IActiveTag | undefined
 
   constructor(args: ConstructorParameters<typeof RdfXmlParser>[0]) {
     super(args)
@@ -52,6 +57,15 @@ class BoundedParser extends RdfXmlParser {
     this.internals.saxParser.on('error', (error) => {
       throw error
     })
+    // RDF/XML §7.2.17: canonical XML with comments.
+    this.internals.saxParser.on('comment', (text) => this.addToLiteral(`<!--${text}-->`))
+    this.internals.saxParser.on('processinginstruction', ({ target, body }) =>
+      this.addToLiteral(body === '' ? `<?${target}?>` : `<?${target} ${body}?>`),
+    )
+  }
+
+  private addToLiteral(xml: string): void {
+    this.internals.activeTagStack.at(-1)?.childrenStringTags?.push(xml)
   }
 
   private get internals(): Internals {
@@ -81,6 +95,7 @@ class BoundedParser extends RdfXmlParser {
     if (namespaces.some(({ value }) => isTooLong(value))) throw this.newParseError(BASE_TOO_LONG)
     const parent = stack.at(-1)
     if (parent?.childrenStringTags) return this.onLiteralTag(tag, parent.rendered)
+    if (parent && !mayHaveNode(parent)) throw this.newParseError(ONE_VALUE)
     if (!parent && tag.uri + tag.local !== `${RDF}RDF`) {
       if (tag.uri === '') throw this.newParseError(`the element ${tag.name} is not in a namespace`)
       // RDF/XML §2.6: the document may be a single node element.
@@ -109,6 +124,7 @@ class BoundedParser extends RdfXmlParser {
   }
 
   protected override onTagResource(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag, rootTag: boolean): void {
+    this.property = parentTag
     const base = this.baseOf(tag, activeTag)
     // RDF/XML §7.2.11: rdf:type as an attribute is an IRI reference.
     for (const attribute of Object.values(tag.attributes)) {
@@ -120,7 +136,43 @@ class BoundedParser extends RdfXmlParser {
   protected override onTagProperty(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag): void {
     // RDF/XML §2.14: xml:base is valid on any element.
     activeTag.baseIRI = this.baseOf(tag, activeTag)
-    super.onTagProperty(tag, activeTag, parentTag)
+    this.property = activeTag
+    const attributes = inOrder(Object.values(tag.attributes))
+    const clash = clashIn(attributes)
+    if (clash !== undefined) throw this.newParseError(clash)
+    // RDF/XML §7.2.20: any other value is Literal. RDF 1.2 adds Triple.
+    const parseTypes = ['Resource', 'Collection', ...(isVersioned(attributes, activeTag) ? ['Triple'] : [])]
+    for (const attribute of attributes.filter(isRdf('parseType')))
+      if (!parseTypes.includes(attribute.value)) attribute.value = 'Literal'
+    const passed = attributes.filter((attribute) => !isType(attribute)).map((one) => [one.name, one] as const)
+    super.onTagProperty({ ...tag, attributes: Object.fromEntries(passed) }, activeTag, parentTag)
+    for (const { value } of attributes.filter(isType)) this.addType(activeTag, value)
+  }
+
+  /** RDF/XML §7.2.21: rdf:type as an attribute of a property gives an IRI, not a literal. */
+  private addType(activeTag: IActiveTag, value: string): void {
+    const [predicate, type] = [this.uriToNamedNode(`${RDF}type`), this.valueToUri(value, activeTag)]
+    activeTag.hadChildren = true
+    if (activeTag.predicateEmitted && activeTag.subject) {
+      this.emitTriple(activeTag.subject, predicate, type, undefined, activeTag.childrenTripleTerms)
+    } else {
+      activeTag.predicateSubPredicates?.push(predicate)
+      activeTag.predicateSubObjects?.push(type)
+    }
+  }
+
+  /**
+   * RDF/XML §7.2.15-21: rdf:ID reifies only the statement of its property, and always that one. The parser passes the
+   * name with other triples too, and not with all of these. RDF 1.2: the same for rdf:annotation.
+   */
+  protected override emitTriple(...[subject, predicate, object, , tripleTerms]: Emitted): void {
+    const { reifiedStatementId, reifier } = predicate === this.property?.predicate ? this.property : NOTHING
+    super.emitTriple(subject, predicate, object, reifiedStatementId, tripleTerms, reifier)
+  }
+
+  protected override onCloseTag(): void {
+    this.property = this.internals.activeTagStack.at(-1)
+    super.onCloseTag()
   }
 
   /** The base of an element and its content. Also set on the attribute, since the parser resolves that again. */
@@ -138,8 +190,57 @@ class BoundedParser extends RdfXmlParser {
   protected override onText(text: string): void {
     const tag = this.internals.activeTagStack.at(-1)
     if (tag?.childrenStringTags) super.onText(xmlText(text))
-    else if (tag?.predicate) tag.text = (tag.text ?? '') + text
+    else if (tag?.predicate && !tag.hadChildren) tag.text = (tag.text ?? '') + text
+    else if (NOT_SPACE.test(text)) throw this.newParseError(TEXT_BESIDE)
   }
+}
+
+type Emitted = Parameters<RdfXmlParser['emitTriple']>
+type Attribute = Tag['attributes'][string]
+
+const NOTHING: IActiveTag = {}
+const NOT_SPACE = /[^\t\n\r ]/
+const TEXT_BESIDE = 'text is allowed only in a property element that has no other value'
+const ONE_VALUE = 'a property element may have only one value: text, a node element, or attributes'
+
+/** RDF/XML §7.2.15, 7.2.16, 7.2.21: false if a property element has a value already. */
+const mayHaveNode = (tag: IActiveTag): boolean =>
+  !tag.predicate ||
+  (!NOT_SPACE.test(tag.text ?? '') &&
+    !tag.datatype &&
+    (!tag.hadChildren || tag.childrenCollectionSubject !== undefined || tag.childrenTagsToTripleTerms === true))
+
+const isRdf =
+  (local: string) =>
+  (attribute: Attribute): boolean =>
+    attribute.uri === RDF && attribute.local === local
+const isType = isRdf('type')
+
+const isVersioned = (attributes: readonly Attribute[], { rdfVersion }: IActiveTag): boolean =>
+  rdfVersion !== undefined || attributes.some(isRdf('version'))
+
+/** XML §3.1: the order of attributes has no meaning. For the parser it has: it needs these first, in this order. */
+const FIRST: readonly string[] = [
+  ...[`${RDF}version`, `${RdfXmlParser.XML}lang`, `${RdfXmlParser.ITS}dir`],
+  ...['ID', 'annotation', 'annotationNodeID', 'parseType', 'datatype', 'resource', 'nodeID'].map((one) => RDF + one),
+]
+
+function inOrder(attributes: readonly Attribute[]): Attribute[] {
+  const placeOf = ({ uri, local }: Attribute): number => {
+    const place = FIRST.indexOf(uri + local)
+    return place < 0 ? FIRST.length : place
+  }
+  return [...attributes].sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+const KINDS = ['parseType', 'datatype', 'resource', 'nodeID']
+
+/** RDF/XML §7.2.14: a property element is of one kind. The parser finds other attributes that its kind excludes. */
+function clashIn(attributes: readonly Attribute[]): string | undefined {
+  const has = (local: string): boolean => attributes.some(isRdf(local))
+  const kinds = KINDS.filter(has)
+  if (has('type') && (has('parseType') || has('datatype'))) kinds.push('type')
+  return kinds.length > 1 ? `rdf:${kinds[0]} and rdf:${kinds[1]} exclude each other` : undefined
 }
 
 const PREDEFINED = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" }

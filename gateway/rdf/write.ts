@@ -24,7 +24,7 @@ export function writeGraph(graph: Graph, format: Format): string | Problem {
     case RDF_XML.code:
       return beyondRdf11(graph, 'RDF/XML') ?? writeRdfXml(graph)
     case JSON_LD.code:
-      return beyondRdf11(graph, 'JSON-LD') ?? writeCompactedJsonLd(graph, prefixesFor(graph.triples, format.prefixes))
+      return beyondRdf11(graph, 'JSON-LD') ?? writeCompactedJsonLd(graph, termsFor(graph.triples, format.prefixes))
     case EXPANDED_JSON_LD.code:
       return beyondRdf11(graph, 'JSON-LD') ?? writeExpandedJsonLd(graph)
     default:
@@ -72,6 +72,11 @@ function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes 
     text = written as string
   })
   return text + nTriplesOf({ lines: escaped })
+}
+
+/** JSON-LD 1.1 §9.15: the prefixes as terms. The empty prefix is left out, since a term must not be empty. */
+function termsFor(triples: readonly Quad[], { '': _empty, ...own }: Prefixes = {}): Record<string, string> {
+  return prefixesFor(triples, own)
 }
 
 const PREFIX_OF: ReadonlyMap<string, string> = new Map(

@@ -106,9 +106,9 @@ function answer({ application, request }: Context, { file, description, isPublic
   const range = rangeOf(request, file)
   if (isFailure(range)) return range
   const [start, end] = range ?? [0, size - 1]
-  const type = typeOf(description)
+  const { type, charset = type.startsWith('text/') ? 'UTF-8' : undefined } = typeOf(description)
   const fields: Field[] = [
-    ['Content-Type', type.startsWith('text/') ? `${type};charset=UTF-8` : type],
+    ['Content-Type', charset === undefined ? type : `${type};charset=${charset}`],
     ['Content-Length', String(end - start + 1)],
     ...(range ? [['Content-Range', `bytes ${start}-${end}/${size}`] as const] : []),
     ...validators,
@@ -128,9 +128,12 @@ const NOTHING: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: nothing }
 
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-function typeOf({ format }: Describing): string {
-  const type = format?.startsWith(MEDIA_TYPE('')) ? format.slice(MEDIA_TYPE('').length) : ''
-  return /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(type) ? type : UNKNOWN_TYPE
+const TYPE = /^([a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*)(?:;charset=([a-z0-9][a-z0-9._:+-]*))?$/
+
+function typeOf({ format }: Describing): { readonly type: string; readonly charset?: string | undefined } {
+  const written = format?.startsWith(MEDIA_TYPE('')) ? format.slice(MEDIA_TYPE('').length) : ''
+  const [, type = UNKNOWN_TYPE, charset] = TYPE.exec(written) ?? []
+  return { type, charset }
 }
 
 /** Media types that a browser shows but does not run. All others are downloaded. */

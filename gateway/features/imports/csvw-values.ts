@@ -30,6 +30,9 @@ const OTHER_IRIS: Readonly<Record<string, string>> = {
   json: 'http://www.w3.org/ns/csvw#JSON',
 }
 const AS_IT_IS = ['string', 'json', 'xml', 'html', 'anyAtomicType']
+const KEEPS_SPACES = ['string', 'anyAtomicType']
+/** W3C tabular-metadata §5.7: the default of `lang`, undetermined. */
+const NO_LANGUAGE = 'und'
 
 /** Reads the cells of a column: no value, one, or several if there is a separator. */
 export function cellReader(column: CellFormat): (cell: string) => CellValue[] {
@@ -41,11 +44,13 @@ export function cellReader(column: CellFormat): (cell: string) => CellValue[] {
     const spaced = cell.replace(/[\r\n\t]/g, ' ')
     return datatype.base === 'normalizedString' ? spaced : spaced.trim().replace(/ {2,}/g, ' ')
   }
+  // §6.4: of several values, only those in texts keep the spaces around them.
+  const trimmed = (part: string): string => (KEEPS_SPACES.includes(datatype.base) ? part : part.trim())
   return (cell) => {
     const own = normalized(cell)
     const given = own === '' ? column.default : own
     if (separator !== undefined && (given === '' || nulls.includes(given))) return []
-    const parts = separator === undefined ? [given] : given.split(separator).map((one) => one.trim())
+    const parts = separator === undefined ? [given] : given.split(separator).map(trimmed)
     return parts
       .map((part) => (part === '' ? column.default : part))
       .flatMap((part) => (nulls.includes(part) ? [] : [valueOf(part)]))
@@ -83,7 +88,9 @@ function isWithin(lexical: string, base: string, bounds: Bounds): boolean {
 export function csvwTermOf({ lexical, isValid }: CellValue, { datatype, lang }: CellFormat): string {
   if (!isValid) return nTriplesTerm(text(lexical))
   const { base, iri } = datatype
-  if (base === 'string' && iri === undefined)
-    return nTriplesTerm(lang === undefined ? text(lexical) : literal(lexical, lang.toLowerCase()))
+  if (base === 'string' && iri === undefined) {
+    const language = lang?.toLowerCase() ?? NO_LANGUAGE
+    return nTriplesTerm(language === NO_LANGUAGE ? text(lexical) : literal(lexical, language))
+  }
   return nTriplesTerm(typed(lexical, iri ?? OTHER_IRIS[base] ?? XSD(base)))
 }

@@ -112,7 +112,10 @@ function itemOf(
   const variable = (name: string, own: Column): string | readonly string[] | undefined => {
     if (name === '_row') return String(row.number - metadata.dialect.headerRowCount)
     if (name === '_sourceRow') return String(row.source)
-    if (name === '_column' || name === '_sourceColumn') return String(own.number)
+    if (name === '_column') return String(own.number)
+    // W3C tabular-metadata §5.1.3: the place of the column in the file, in which no virtual column has one.
+    if (name === '_sourceColumn')
+      return own.at === undefined ? undefined : String(own.at + 1 + metadata.dialect.skipColumns)
     if (name === '_name') return own.name
     const column = byName.get(name)
     const found = column ? valuesOf(column) : []

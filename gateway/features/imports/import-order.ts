@@ -103,7 +103,7 @@ export async function importPlanOf(
   spool: string,
 ): Promise<ImportPlan | Problem> {
   const { application, gateway } = context
-  const type = parseMediaType(received.mediaType)?.type
+  const { type, parameters } = parseMediaType(received.mediaType) ?? {}
   // A CSV import that is described without a query names the container for its rows.
   if ((type === CSV || type === TSV) && !order.query && order.source !== undefined && order.name !== undefined)
     return importPlanOf(context, { ...order, name: undefined, into: order.name }, received, spool)
@@ -118,7 +118,8 @@ export async function importPlanOf(
   const { path, size, digest, mediaType, base } = received
   const { delimiter } = order
   const dialect = { ...(metadata?.dialect ?? usual), ...(delimiter !== undefined && { delimiter }) }
-  const encoding = order.encoding ?? dialect.encoding ?? 'utf-8'
+  const encoding = order.encoding ?? dialect.encoding ?? encodingOf(parameters?.get('charset'))
+  if (kind === 'csv' && !isEncoding(encoding)) return unknownCharset(encoding)
   return {
     ...{ path, size, digest, kind, mediaType, base, dialect, encoding, spool, ...(metadata && { metadata }) },
     mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
@@ -128,6 +129,15 @@ export async function importPlanOf(
     maxBytes: IMPORTING.of(gateway).maxImport,
   }
 }
+
+/** RFC 7111 §5.1: the charset of the media type. ASCII is valid UTF-8. */
+const encodingOf = (charset = 'utf-8'): string => (/^(?:us-)?ascii$/i.test(charset) ? 'utf-8' : charset)
+
+const unknownCharset = (encoding: string): Problem =>
+  problem(
+    'content.unsupported',
+    `The encoding ${encoding.slice(0, 40)} of the CSV is not supported. Name its encoding: &encoding=windows-1252, for example.`,
+  )
 
 /** Metadata that cannot be used is only reported if it was found next to the file. */
 function metadataOf(

@@ -96,7 +96,7 @@ async function readWhole(
   }
   // Loaded on demand: these readers load slowly, and most imports do not need them.
   const { readGraph } = await import('../../rdf/read.js')
-  const read = await readGraph(Buffer.concat(parts), mediaType, base, {})
+  const read = await readGraph(Buffer.concat(parts), mediaType, base, { loadContext: noContext })
   if (isFailure(read)) throw new SourceBreak(read)
   const triples = read.map((triple) => withNodes(triple, (label) => nameNode(plan)(label, name ?? base)))
   if (!mapping || !('construct' in mapping)) {
@@ -109,6 +109,10 @@ async function readWhole(
   for (const [graph, triple] of made) take(graph, triple)
   return triples.length
 }
+
+/** The thread of an import fetches nothing. */
+const noContext = (): Promise<never> =>
+  Promise.reject(new Error('an import fetches no remote contexts; include the context in the content'))
 
 /** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
 const IN_ONE = 500

@@ -104,12 +104,16 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     quads: () =>
       index
         .inOrder()
-        .map((number) =>
-          textOf(number).replaceAll(' .\n', index.nameOf(number) === '' ? ' .\n' : ` <${index.nameOf(number)}> .\n`),
-        )
+        .map((number) => quadsOf(textOf(number), index.nameOf(number)))
         .join(''),
     close: () => closeSync(file),
   }
+}
+
+function quadsOf(nTriples: string, graph: string): string {
+  const end = graph === '' ? END : ` <${graph}>${END}`
+  // A function, since `$&` in a replacement text has a meaning.
+  return nTriples.replaceAll(END, () => end)
 }
 
 function linesIn(text: string, forms: ImportTarget['forms']): string[] {

@@ -5,6 +5,7 @@ import { until } from '../../support/wait.js'
 import { accept, makeWorld, ttl } from '../../support/world.js'
 
 const OWN = 'http://thesaurus.example/ns#'
+const EMPTY = 'http://empty.example/ns#'
 const HIDDEN = 'http://hidden.example/ns#'
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 
@@ -13,7 +14,7 @@ void forEachStore(t, { name: 'prefixes of the dataset', kinds: ['fuseki'] }, asy
   await fetch(`${stores.datasets!.endUser}/data?graph=http://other.example/g`, {
     method: 'PUT',
     headers: { 'Content-Type': 'text/turtle' },
-    body: `@prefix thes: <${OWN}> . @prefix hidden: <${HIDDEN}> . thes:a a thes:B .`,
+    body: `@prefix thes: <${OWN}> . @prefix hidden: <${HIDDEN}> . @prefix : <${EMPTY}> . thes:a a thes:B .`,
   })
   const world = await makeWorld(t, stores)
   const row = rowsOf(t, kind)
@@ -40,6 +41,15 @@ void forEachStore(t, { name: 'prefixes of the dataset', kinds: ['fuseki'] }, asy
       t.match((await owner('GET', `${item}?form=edit`, accept('text/html'))).text, /thes:broader/)
     },
   )
+
+  await row('JSON-LD 1.1 §9.15: the empty prefix is in Turtle, and not in JSON-LD', async (t) => {
+    const path = world.freshPath()
+    await owner('PUT', path, ttl(`<#a> <${EMPTY}p> "x" .`))
+    t.match((await owner('GET', path, accept('text/turtle'))).text, ':p "x"')
+    const { text } = await owner('GET', path, accept('application/ld+json'))
+    t.ok(text.includes(`"${EMPTY}p":"x"`), text)
+    t.notOk(text.includes('"":'), 'no empty term')
+  })
 
   await row('other agents get the usual prefixes, with another entity-tag', async (t) => {
     const [mine, theirs] = [await owner('GET', item), await world.as('anonymous')('GET', item)]

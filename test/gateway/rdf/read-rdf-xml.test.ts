@@ -28,6 +28,59 @@ const ltEntity = `<!DOCTYPE rdf:RDF [<!ENTITY lt "evil">]>${about('<e:p>&lt;</e:
 const inRelativeNamespace = about('<e:p/>').replace('xmlns:e="http://e/"', 'xmlns:e="e"').replace(' rdf:about=""', '')
 const triple = '<e:p rdf:parseType="Triple"><rdf:Description rdf:about="a"><e:p>x</e:p></rdf:Description></e:p>'
 
+const P = '<http://e/p>'
+const statement = (object: string): string[] => [
+  `<> ${P} ${object}`,
+  `<#st> <${TYPE}> <${RDF('Statement')}>`,
+  `<#st> <${RDF('subject')}> <>`,
+  `<#st> <${RDF('predicate')}> ${P}`,
+  `<#st> <${RDF('object')}> ${object}`,
+]
+const list = (object: string): string[] => [`_:b0 <${RDF('first')}> ${object}`, `_:b0 <${RDF('rest')}> <${RDF('nil')}>`]
+const xmlLiteral = (content: string): string => `<> ${P} "${content}"^^<${XML_LITERAL}>`
+const annotated = 'rdf:version="1.2" rdf:annotation="http://r/"'
+
+/** RDF/XML §7.2: what a property element may have. */
+// prettier-ignore
+const PROPERTY_ROWS: readonly Row[] = [
+  ['rdf:type on a property (§7.2.21)', about('<e:p rdf:type="T"/>'), [`<> ${P} _:b0`, `_:b0 <${TYPE}> <T>`]],
+  ['rdf:type with rdf:resource', about('<e:p rdf:type="T" rdf:resource="b" e:q="x"/>'), [`<> ${P} <b>`, `<b> <${TYPE}> <T>`, '<b> <http://e/q> "x"']],
+  ['rdf:type with another attribute', about('<e:p rdf:type="T" e:q="x"/>'), [`<> ${P} _:b0`, `_:b0 <${TYPE}> <T>`, '_:b0 <http://e/q> "x"']],
+  ['rdf:nodeID after an attribute', about('<e:p e:q="x" rdf:nodeID="n"/>'), [`<> ${P} _:b0`, '_:b0 <http://e/q> "x"']],
+  ['rdf:ID of a literal', about('<e:p rdf:ID="st">x</e:p>'), statement('"x"')],
+  ['rdf:ID of a node: only its own statement (§7.2.15)', about('<e:p rdf:ID="st"><e:T rdf:about="b" e:p="x"><e:q>y</e:q></e:T></e:p>'), [...statement('<b>'), `<b> <${TYPE}> <http://e/T>`, `<b> ${P} "x"`, '<b> <http://e/q> "y"']],
+  ['rdf:ID with rdf:resource and attributes', about('<e:p e:q="x" rdf:resource="b" rdf:ID="st"/>'), [...statement('<b>'), '<b> <http://e/q> "x"']],
+  ['rdf:ID before parseType="Resource" (§7.2.18)', about('<e:p rdf:ID="st" rdf:parseType="Resource"><e:q>x</e:q></e:p>'), [...statement('_:b0'), '_:b0 <http://e/q> "x"']],
+  ['rdf:ID after parseType="Resource"', about('<e:p rdf:parseType="Resource" rdf:ID="st"><e:q>x</e:q></e:p>'), [...statement('_:b0'), '_:b0 <http://e/q> "x"']],
+  ['rdf:ID of a collection (§7.2.19)', about('<e:p rdf:parseType="Collection" rdf:ID="st"><e:T rdf:about="b"/></e:p>'), [...statement('_:b0'), ...list('<b>'), `<b> <${TYPE}> <http://e/T>`]],
+  ['rdf:ID of an empty collection', about('<e:p rdf:ID="st" rdf:parseType="Collection"/>'), statement(`<${RDF('nil')}>`)],
+  ['an annotation (RDF 1.2): only of its own triple', about(`<e:p ${annotated} rdf:resource="b" e:q="x"/>`), [`<> ${P} <b>`, `<http://r/> <${RDF('reifies')}> <<( <${DOC}> ${P} <${DOC}b> )>>`, '<b> <http://e/q> "x"']],
+  ['a language after an attribute', about('<e:p e:q="Hallo" xml:lang="de"/>'), [`<> ${P} _:b0`, '_:b0 <http://e/q> "Hallo"@de']],
+  ['another parseType is Literal (§7.2.20)', about('<e:p rdf:parseType="literal">x <b xmlns="http://h/">y</b></e:p>'), [xmlLiteral('x <b xmlns=\\"http://h/\\">y</b>')]],
+  ['parseType="Triple" without a version of RDF/XML', about('<e:p rdf:parseType="Triple">x</e:p>'), [xmlLiteral('x')]],
+  ['comments and instructions in an XML literal (§7.2.17)', about('<e:p rdf:parseType="Literal">a<!-- c & --><b><?pi x?><?pj?></b>b</e:p><!-- c --><?pi?>'), [xmlLiteral('a<!-- c & --><b><?pi x?><?pj?></b>b')]],
+  ['white space around one node', about('<e:p>\n <e:T rdf:about="b"/> \n</e:p>'), [`<> ${P} <b>`, `<b> <${TYPE}> <http://e/T>`]],
+  ...([
+    ['text before a node (§7.2.15)', '<e:p>text<e:T/></e:p>', 'only one value'],
+    ['text after a node', '<e:p><e:T/>text</e:p>', 'text is allowed only'],
+    ['text in an empty property', '<e:p rdf:resource="b">text</e:p>', 'text is allowed only'],
+    ['text in a property with attributes', '<e:p e:q="x">text</e:p>', 'text is allowed only'],
+    ['text in a node', 'text<e:p/>', 'text is allowed only'],
+    ['text in a node of parseType="Resource"', '<e:p rdf:parseType="Resource">text</e:p>', 'text is allowed only'],
+    ['text in a collection', '<e:p rdf:parseType="Collection">text<e:T/></e:p>', 'text is allowed only'],
+    ['two nodes in one property', '<e:p><e:T/><e:T/></e:p>', 'only one value'],
+    ['a node in an empty property', '<e:p rdf:resource="b"><e:T/></e:p>', 'only one value'],
+    ['a node in a property with attributes', '<e:p e:q="x"><e:T/></e:p>', 'only one value'],
+    ['a node in a typed literal (§7.2.16)', '<e:p rdf:datatype="http://t"><e:T/></e:p>', 'only one value'],
+    ['rdf:type and a parseType', '<e:p rdf:parseType="Resource" rdf:type="T"/>', 'rdf:parseType and rdf:type'],
+    ['rdf:type and a datatype', '<e:p rdf:datatype="http://t" rdf:type="T"/>', 'rdf:datatype and rdf:type'],
+    ['a resource and a datatype', '<e:p rdf:resource="" rdf:datatype="http://t"/>', 'rdf:datatype and rdf:resource'],
+    ['a resource and a parseType', '<e:p rdf:resource="" rdf:parseType="Literal"/>', 'rdf:parseType and rdf:resource'],
+  ] as const).map(([behaviour, content, flaw]): Row => [behaviour, about(content), `content.syntax: ${flaw}`]),
+]
+
+void t.test('RDF/XML: property elements', (t) => table(t, 'application/rdf+xml', PROPERTY_ROWS))
+
 const encoded = (name: string, as: BufferEncoding, text = 'é', mark = ''): Buffer =>
   Buffer.from(`${mark}<?xml version="1.0" encoding='${name}'?>${about(`<e:p>${text}</e:p>`)}`, as)
 

@@ -52,6 +52,24 @@ void t.test('prefixes of common vocabularies are written if they are used', asyn
   for (const namespace of Object.values(PREFIXES)) t.match(namespace, /^(?:https?:|urn:).*[/#]$/, 'names follow it')
 })
 
+void t.test('an empty prefix of the dataset is written in Turtle, and never in JSON-LD', (t) => {
+  const own = 'http://own.example/ns#'
+  const skos = `${PREFIXES.skos}`
+  // prettier-ignore
+  const rows: readonly [behaviour: string, format: Format, prefixes: Readonly<Record<'', string>>, expected: string][] = [
+    ['Turtle', TURTLE, { '': own }, `@prefix : <${own}>.\n\n:a :p "x".\n`],
+    ['JSON-LD', JSON_LD, { '': own }, `{"@context":{},"@graph":[\n{"@id":"${own}a","${own}p":"x"}\n]}\n`],
+    ['JSON-LD, with another prefix', JSON_LD, { '': own, ...{ own } }, `{"@context":{"own":"${own}"},"@graph":[\n{"@id":"own:a","own:p":"x"}\n]}\n`],
+    ['JSON-LD, with the usual prefix', JSON_LD, { '': skos }, `{"@context":{"skos":"${skos}"},"@graph":[\n{"@id":"skos:a","skos:p":"x"}\n]}\n`],
+  ]
+  for (const [behaviour, format, prefixes, expected] of rows) {
+    const { '': namespace } = prefixes
+    const graph = graphOf([quad(namedNode(`${namespace}a`), namedNode(`${namespace}p`), literal('x'))])
+    t.equal(writeGraph(graph, { ...format, prefixes }), expected, behaviour)
+  }
+  t.end()
+})
+
 /** Its code without the revision of the writers. */
 const nameOf = ({ code }: Format): string => code.replace(/\d+$/, '')
 

@@ -279,6 +279,10 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       ['dots',        { name: '..' },                                        "inline; filename*=UTF-8''file", 'text/plain;charset=UTF-8'],
       ['odd type',    { name: 'x', type: 'odd' },                            "attachment; filename*=UTF-8''x", 'application/octet-stream'],
       ['stated type', { name: 'x', more: [['pu', `${DCT}format`], ['ol', 'text/csv']] }, "inline; filename*=UTF-8''x", 'text/csv;charset=UTF-8'],
+      ['Latin',       { name: 'l.csv', type: 'text/csv; charset="windows-1252"' }, "inline; filename*=UTF-8''l.csv", 'text/csv;charset=windows-1252'],
+      ['Latin XML',   { name: 'l.xml', type: 'application/xml;charset=ISO-8859-1' }, "attachment; filename*=UTF-8''l.xml", 'application/xml;charset=iso-8859-1'],
+      ['UTF-8',       { name: 'u.csv', type: 'text/csv;charset=utf-8' },     "inline; filename*=UTF-8''u.csv", 'text/csv;charset=UTF-8'],
+      ['no charset',  { name: 'n.csv', type: 'text/csv;charset="a b>"' },    "inline; filename*=UTF-8''n.csv", 'text/csv;charset=UTF-8'],
     ]
       for (const [content, given, disposition, type] of rows) {
         t.equal((await owner('POST', item, form(content, given))).status, 204, given.name!)

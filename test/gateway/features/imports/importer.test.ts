@@ -171,6 +171,7 @@ void t.test('importer', async (t) => {
       ['with a delimiter of two characters', 'writer', `?into=${base}&delimiter=ab`, csv('a\n1\n'), 400],
       ['of a CSV with two possible delimiters', 'writer', `?into=${base}&dry-run`, csv('a,b;c\nx,y;z\n'), 400],
       ['with an unknown encoding', 'writer', `?into=${base}&encoding=klingon`, csv('a\n1\n'), 400],
+      ['of a CSV in an unknown charset', 'writer', `?into=${base}`, { fields: { 'Content-Type': 'text/csv;charset=klingon' }, body: 'a\n1\n' }, 415], // prettier-ignore
       ['with a SELECT', 'writer', `?query=${encoded('SELECT * {}')}`, csv('a\n1\n'), 400],
       ['with SERVICE', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } WHERE { SERVICE <http://localhost/> { ?s ?p ?o } }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['with FROM', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } FROM <urn:x> WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
@@ -287,22 +288,33 @@ void t.test('importer', async (t) => {
         t.match(text, expected)
       })
     }
-    const encodings: [name: string, body: Buffer, query: string][] = [
+    const latin = Buffer.from('name\nZoë\n', 'latin1')
+    const encodings: [name: string, body: Buffer, query: string, charset?: string][] = [
       ['UTF-16 with a byte order mark', Buffer.from('\ufeffname\nZoë\n', 'utf16le'), ''],
-      ['windows-1252', Buffer.from('name\nZoë\n', 'latin1'), '&encoding=windows-1252'],
+      ['windows-1252', latin, '&encoding=windows-1252'],
+      ['the charset of its media type (RFC 7111 §5.1)', latin, '', ';charset=ISO-8859-1'],
+      ['an encoding that takes precedence over the charset', latin, '&encoding=windows-1252', ';charset=UTF-8'],
+      ['ASCII, with characters of UTF-8', Buffer.from('name\nZoë\n'), '', ';charset=US-ASCII'],
       ['CR only', Buffer.from('name\rZoë\r'), ''],
       ['tabs', Buffer.from('name\tx\nZoë\t1\n'), ''],
       ['gzip', gzipSync('name\nZoë\n'), ''],
       ['UTF-16 without a byte order mark', Buffer.from('name\nZoë\n', 'utf16le'), ''],
       ["Excel's own words", Buffer.from('sep=|\r\nname|x\r\nZoë|1\r\n|\r\n'), ''],
     ]
-    for (const [name, body, query] of encodings) {
+    for (const [name, body, query, charset = ''] of encodings) {
       await rowOfReading(`CSV in ${name}`, async (t) => {
-        const { status, text } = await writer('POST', `/importer?into=${base}&dry-run${query}`, csv(body))
+        const send = { fields: { 'Content-Type': `text/csv${charset}` }, body }
+        const { status, text } = await writer('POST', `/importer?into=${base}&dry-run${query}`, send)
         t.equal(status, 200)
         t.match(text, /ns#name> "Zoë"/)
       })
     }
+    await rowOfReading('JSON-LD with a remote context: the reason is that imports fetch none', async (t) => {
+      const body = '{"@context":"https://schema.org/","@id":"#a","name":"x"}'
+      const send = { fields: { 'Content-Type': 'application/ld+json' }, body }
+      const { text } = await writer('POST', `/importer?name=${base}&dry-run`, send)
+      t.match(text, /an import fetches no remote contexts/)
+    })
     const broken: [name: string, body: string | Buffer, reason: RegExp][] = [
       ['no row at all', '', /no header/],
       ['another encoding', Buffer.from('name\nZo\xeb\n', 'latin1'), /encoding/],

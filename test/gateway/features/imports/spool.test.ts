@@ -18,6 +18,7 @@ void t.test('a spool', (t) => {
   const rows: [name: string, documents: readonly string[]][] = [
     ['plain names', ['https://localhost/a/', 'https://localhost/b/']],
     ['names of more than 8,192 characters', [`https://localhost/${'x'.repeat(20_000)}/`, 'https://localhost/b/']],
+    ['names with a dollar sign', ['https://localhost/a$&b/', "https://localhost/a$'b/"]],
     ['names with characters of several bytes', ['https://localhost/é𝒳/', 'https://localhost/\uffee/']],
   ]
   const bounded = openSpool(join(folder, 'bounded'), 0, 100)
@@ -32,6 +33,8 @@ void t.test('a spool', (t) => {
       spool.flush()
     }
     const bytes = spool.flush()
+    const quads = documents.flatMap((document) => [1, 2].map((at) => `<urn:s> <urn:p> "${at}" <${document}> .\n`))
+    t.strictSame(spool.quads().match(/.*\n/g)?.sort(), quads.sort(), `${name}: as N-Quads`)
     const made = spool.read(0, 10, TO_STORE)
     t.equal(made.length, documents.length, name)
     t.ok(
