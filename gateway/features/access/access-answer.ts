@@ -34,7 +34,8 @@ export async function accessAnswer(
   const question = refused ? undefined : await questionOf(context, asked, query)
   if (isFailure(question)) return question
   const waiting = refused ? NONE_WAITING : await waitingRequests(asked.dataspace, asked.document)
-  const view = { frame: frameOf({ ...context, application }, asked.document), document: asked.document }
+  const frame = frameOf({ ...context, application }, asked.document)
+  const view = { frame, own: context.application.base, document: asked.document }
   return pageAnswer(200, accessPage({ ...view, agent: context.agent.webId, decisions, audit, question, waiting }))
 }
 
