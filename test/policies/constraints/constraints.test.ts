@@ -238,6 +238,8 @@ void t.test('literals (SHACL §4.1.2, §4.3, §4.4)', (t) => {
     ['sh:pattern "^\\\\d{2}\\\\-\\\\d$"', '"12-3"', true],
     ['sh:pattern "a b" ; sh:flags "xi"', '"AB"', true],
     ['sh:pattern "a.b" ; sh:flags "q"', '"acb"', false],
+    ['sh:pattern "^\\\\w+$"', '"Müller"', true],
+    ['sh:pattern "^\\\\i\\\\c*$"', '"a-1"', true],
     ['sh:pattern "^http"', '<http://e.example/>', true],
     ['sh:languageIn ( "en" )', '"a"@EN-gb', true],
     ['sh:languageIn ( "en" )', '"a"@eng', false],
