@@ -139,7 +139,11 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & FormAbout => ({
     ...about,
     refusal,
-    sections: sectionsAfter(values, iri, divided?.sections ?? [], { flaws, report: refusal?.report }),
+    sections: sectionsAfter(values, iri, divided?.sections ?? [], {
+      flaws,
+      report: refusal?.report,
+      language: about.frame.texts.tag,
+    }),
   })
   const sent = {
     text,
