@@ -1,6 +1,6 @@
 // The page about the client: who they are, logging in and out, and what awaits their decision.
 import type { Child } from 'hono/jsx'
-import { pageOf, type Frame } from './frame.js'
+import { pageOf, type Frame, type SiteShown } from './frame.js'
 import { IriShown } from './term.js'
 import { texts, worded } from './texts.js'
 
@@ -36,7 +36,7 @@ export const accountPage = worded((view: AccountView): string => {
       )}
       {waiting}
       {by === 'session' ? (
-        <form method="post" action={`${site.base}oauth2/login?logout&return=${encodeURIComponent(site.home)}`}>
+        <form method="post" action={`${site.base}oauth2/login?logout&return=${encodeURIComponent(nearestHome(site))}`}>
           <button>{texts().logOut}</button>
         </form>
       ) : null}
@@ -67,6 +67,10 @@ export const accountPage = worded((view: AccountView): string => {
     </>,
   )
 })
+
+/** CSP 3 §6.4.2.1: the redirection after a form must stay at the page's origin (form-action). */
+const nearestHome = ({ base, home }: SiteShown): string =>
+  new URL(home).origin === new URL(base).origin ? home : `${base}access`
 
 const Who = ({ view, agent }: { readonly view: AccountView; readonly agent: string }) => (
   <dl class="about box">

@@ -11,6 +11,7 @@ import type { DescribedSubjects, DescribedProperty, DescribedSubject } from './t
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { StartHere, Upload } from './start-here.js'
 import { decoded, localName } from './labels.js'
+import { preferredText } from './preferred-text.js'
 import { IriShown, NamedTerm, Time, Value, visible } from './term.js'
 import { texts, worded } from './texts.js'
 
@@ -71,13 +72,8 @@ export function titleOf(document: string, subjects: readonly DescribedSubject[])
 const valuesOf = ({ properties }: DescribedSubject, property: string): readonly Term[] =>
   properties.find(({ predicate }) => predicate === property)?.objects ?? []
 
-/** Prefers the page's language, then English. */
-function valueOf(subject: DescribedSubject, property: string): Term | undefined {
-  const values = valuesOf(subject, property)
-  const inLanguage = (tag: string): Term | undefined =>
-    values.find((term) => term.termType === 'Literal' && term.language.split('-')[0] === tag)
-  return inLanguage(texts().tag) ?? inLanguage('en') ?? values[0]
-}
+const valueOf = (subject: DescribedSubject, property: string): Term | undefined =>
+  preferredText(valuesOf(subject, property), texts().tag)
 
 export const Types = ({ types }: { readonly types: readonly string[] }) => (
   <ul class="chips">

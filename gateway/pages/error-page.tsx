@@ -4,7 +4,9 @@ import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
 import { CERTS } from './start-here.js'
 import { texts, worded } from './texts.js'
 import { TypedAgain, type KeptForm } from './refill-form.js'
+import { preferredText } from './preferred-text.js'
 import { readNTriples } from '../rdf/read.js'
+import { isSkolem } from '../rdf/skolemised.js'
 import { RDF, SH } from '../rdf/vocabulary.js'
 import { NamedTerm, Plain, Value } from './term.js'
 
@@ -104,12 +106,19 @@ export function Violations({ report, base }: { readonly report: string | undefin
       <h2 id="violations">{texts().violations}</h2>
       <ul>
         {results.map((properties) => {
-          const one = (name: string) => properties.find(({ predicate }) => predicate === SH(name))?.objects[0]
-          const [path, node, value, message] = [one('resultPath'), one('focusNode'), one('value'), one('resultMessage')]
+          const all = (name: string) => properties.find(({ predicate }) => predicate === SH(name))?.objects ?? []
+          const [[path], [node], [value]] = [all('resultPath'), all('focusNode'), all('value')]
+          const message = preferredText(all('resultMessage'), texts().tag)
+          // A path of several steps is a node of the report, and its label tells nothing.
+          const property = path?.termType === 'NamedNode' && !isSkolem(path.value) ? path.value : undefined
           return (
             <li>
-              {path ? <NamedTerm iri={path.value} /> : null}
-              {path ? ': ' : null}
+              {property === undefined ? null : (
+                <>
+                  <NamedTerm iri={property} />
+                  {': '}
+                </>
+              )}
               {message ? <Plain text={message.value} /> : null} {value ? <Value term={value} base={base} /> : null}
               {node ? (
                 <span class="hint">

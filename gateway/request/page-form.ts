@@ -27,7 +27,6 @@ export const FORM_RIGHTS: Readonly<Record<string, Mode>> = {
   new: 'Write',
   delete: 'Write',
   restore: 'Write',
-  grant: 'Write',
 }
 
 export const FORM_METHODS = 'GET, HEAD, POST, OPTIONS'
@@ -51,7 +50,12 @@ export const neededByForm = (_method: string, sent: SentForm | Problem | undefin
 /** Empty for a GET. */
 export async function readForm(request: Request, { form }: FormTarget, limit: number): Promise<SentForm | Problem> {
   const needs = isRead(request.method) ? 'Read' : (FORM_RIGHTS[form] ?? 'Write')
-  if (isRead(request.method)) return { needs, values: new URLSearchParams() }
+  const values = isRead(request.method) ? new URLSearchParams() : await readFields(request, limit)
+  return isFailure(values) ? values : { needs, values }
+}
+
+/** The fields of a form that was sent. */
+export async function readFields(request: Request, limit: number): Promise<URLSearchParams | Problem> {
   const unsupported = (detail: string): Problem => problem('content.unsupported', detail, { fields: FORM_ACCEPTS })
   if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM_TYPE) {
     return unsupported(`Forms must be sent as ${FORM_TYPE}. Programs send PUT, POST, PATCH or DELETE to the document.`)
@@ -61,7 +65,7 @@ export async function readForm(request: Request, { form }: FormTarget, limit: nu
   const text = await readText(request, limit, refused, MAX_BODY)
   rememberForm(request, isFailure(text) ? undefined : text)
   if (isFailure(text)) return text
-  return hasMoreFields(text, MOST_FIELDS) ? tooManyFields : { needs, values: new URLSearchParams(text) }
+  return hasMoreFields(text, MOST_FIELDS) ? tooManyFields : new URLSearchParams(text)
 }
 
 /** More than any page of the gateway has (form-fields.ts). The form is parsed in one go (design 7). */
@@ -128,19 +132,21 @@ export const refusalShown = ({ status, detail, report }: Done): Refusal => ({ st
 export const isConflict = ({ status }: Done): boolean => status === 412
 
 /** Fields that identify the client and where the request comes from. */
-const KEPT = ['host', 'cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
+const KEPT = ['cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
 
 export async function sendForm({ request, gateway, trace }: Context, meant: Meant): Promise<Done> {
   const { method, url, turtle = '', fields = {} } = meant
   const content = Buffer.from(turtle)
   const own = Object.fromEntries(KEPT.map((name) => [name, request.fields[name]]))
-  const { pathname, search } = new URL(url)
+  // The URL may be of the other application, which may have another origin (design 2).
+  const { host, pathname, search } = new URL(url)
   const asked: Request = {
     ...request,
     method,
     requestTarget: pathname + search,
     fields: {
       ...own,
+      host,
       accept: N_TRIPLES.mediaType,
       ...(method !== 'DELETE' && { 'content-type': 'text/turtle', 'content-length': String(content.length) }),
       ...fields,

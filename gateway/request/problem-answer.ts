@@ -94,10 +94,15 @@ function pageOfProblem(
   }
   const page = errorPage(view)
   if (isFailure(target) || !isSentForm(request, member.dataspace.origins)) return page
-  // Other forms may contain a password, so they are not read.
-  if (target.kind !== 'form') return errorPage({ ...view, sent: { action: '', values: undefined } })
-  const action = `?form=${encodeURIComponent(target.form)}`
+  const action = actionOf(target)
+  if (action === undefined) return errorPage({ ...view, sent: { action: '', values: undefined } })
   return { ...page, again: (values) => errorPage({ ...view, sent: { action, values } }) }
+}
+
+/** The URL of a form that may be read and shown again. Other forms may contain a password. */
+function actionOf(target: Target<Member>): string | undefined {
+  if (target.kind === 'form') return `?form=${encodeURIComponent(target.form)}`
+  return target.kind === 'endpoint' && target.endpoint === 'access' ? target.iri : undefined
 }
 
 const memberAt = (host: string | undefined, { dataspaces }: Gateway) =>

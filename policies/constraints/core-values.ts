@@ -3,40 +3,13 @@ import { type CoreComponent, type Make, each, iriIn, isTrue, listIn, numberIn, t
 import { SH } from './graph.js'
 import { compared, isWellFormed } from './order.js'
 import type { Found } from './shape.js'
+import { regexOf } from './xpath-regex.js'
 import type { Term } from '@rdfjs/types'
-
-/** XPath and XQuery Functions §5.6.1.1: the flags of regular expressions. */
-const FLAGS = /^[smixq]*$/
 
 /** Tests whether a text matches; undefined if the expression is invalid. */
 function makeMatcher(pattern: string, flags: string): ((text: string) => boolean) | undefined {
-  if (!FLAGS.test(flags)) return undefined
-  const isLiteral = flags.includes('q')
-  const source = isLiteral ? pattern.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') : spaced(pattern, flags.includes('x'))
-  const own = [...new Set(flags)].filter((flag) => 'smi'.includes(flag) && !(isLiteral && flag !== 'i')).join('')
-  const expression = compiled(source, `u${own}`) ?? (/\\[pP]\{/.test(source) ? undefined : compiled(source, own))
+  const expression = regexOf(pattern, flags)
   return expression && ((text) => expression.test(text))
-}
-
-/** With the flag x, white space outside brackets is ignored. */
-function spaced(pattern: string, isSpaced: boolean): string {
-  if (!isSpaced) return pattern
-  let [isEscaped, isClass, kept] = [false, false, '']
-  for (const character of pattern) {
-    if (isEscaped || isClass || !/[\t\n\r ]/.test(character)) kept += character
-    if (!isEscaped && (character === '[' || character === ']')) isClass = character === '['
-    isEscaped = !isEscaped && character === '\\'
-  }
-  return kept
-}
-
-/** Without the flag u, JavaScript accepts meaningless escapes that XPath allows, such as \- outside brackets. */
-function compiled(source: string, flags: string): RegExp | undefined {
-  try {
-    return new RegExp(source, flags)
-  } catch {
-    return undefined
-  }
 }
 
 const counted = (isMet: (count: number, limit: number) => boolean): CoreComponent['check'] =>

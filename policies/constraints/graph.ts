@@ -31,7 +31,7 @@ const [INDEXED_BYTES, FOUND_BYTES] = [600, 64]
 
 const MOST_MEMBERS = 100_000
 
-/** A map key for the term. RDF 1.1 Concepts §3.3: language tags are case-insensitive. */
+/** A map key for the term. RDF 1.2 Concepts §3.4: language tags are case-insensitive; base directions count too. */
 export function termKeyOf(term: Term): string {
   switch (term.termType) {
     case 'NamedNode':
@@ -41,7 +41,7 @@ export function termKeyOf(term: Term): string {
     case 'Literal':
       return term.language === ''
         ? `"${term.value}"^^${term.datatype.value}`
-        : `"${term.value}"@${term.language.toLowerCase()}`
+        : `"${term.value}"@${term.language.toLowerCase()}${term.direction ? `--${term.direction}` : ''}`
     case 'Quad':
       return `<<${termKeyOf(term.subject)} ${termKeyOf(term.predicate)} ${termKeyOf(term.object)}>>`
     default:

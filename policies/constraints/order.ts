@@ -28,9 +28,13 @@ export function compared(a: Term, b: Term): number | undefined {
   if (one === 'boolean') return order(Number(/^(?:true|1)$/.test(x)), Number(/^(?:true|1)$/.test(y)))
   if (one.endsWith('uration')) return comparedDurations(x, y)
   const [s, t] = [timeOf(x, one), timeOf(y, other)]
-  // Without a time zone the instant is unknown.
-  return s && t && s.hasZone === t.hasZone ? order(s.seconds, t.seconds) : undefined
+  if (!s || !t) return undefined
+  const isKnown = s.hasZone === t.hasZone || Math.abs(s.seconds - t.seconds) > FARTHEST_ZONE
+  return isKnown ? order(s.seconds, t.seconds) : undefined
 }
+
+/** XSD 1.1 Part 2 §3.3.7: without a time zone, the instant is at most 14 hours before or after the one in UTC. */
+const FARTHEST_ZONE = 14 * 3600
 
 const order = (a: number, b: number): number | undefined => (a < b ? -1 : a > b ? 1 : a === b ? 0 : undefined)
 

@@ -839,7 +839,7 @@ void t.test('forms by shapes', async (t) => {
   const sent = (text: string): unknown => {
     const values = new URLSearchParams(text)
     const { flaws } = typedFields(values, DOC, ENGLISH_TEXTS)
-    return sectionsAfter(values, DOC, [], { flaws, report: undefined })
+    return sectionsAfter(values, DOC, [], { flaws, report: undefined, language: 'en' })
   }
   const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`
   // prettier-ignore

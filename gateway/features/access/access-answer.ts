@@ -37,7 +37,7 @@ export async function accessAnswer(
   const waiting = refused ? NONE_WAITING : await waitingRequests(asked.dataspace, asked.document)
   // Others see the URI that they asked about: a name as the store spells it would show that something has this name.
   const document = refused ? uriOf(asked.document) : asked.document
-  const view = { frame: frameOf({ ...context, application }, document), document }
+  const view = { frame: frameOf({ ...context, application }, document), own: context.application.base, document }
   return pageAnswer(200, accessPage({ ...view, agent: context.agent.webId, decisions, audit, question, waiting }))
 }
 

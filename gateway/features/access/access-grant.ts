@@ -72,8 +72,11 @@ export async function refuseRequest(context: Context, given: string): Promise<Re
   return response(204, [linkField(application, agent.webId, undefined)])
 }
 
-/** The page that lists the waiting requests. */
-const accountOf = ({ dataspace }: Context): string => `${dataspace.endUser.base}access`
+/**
+ * The page that lists the waiting requests, in the application that was asked: CSP 3 §6.4.2.1 (form-action) covers the
+ * redirection after a form too.
+ */
+const accountOf = ({ application }: Context): string => `${application.base}access`
 
 /** The UUID of a request, for an agent with Control. */
 function askedRequest(context: Context, given: string): string | Problem {

@@ -14,6 +14,11 @@ import { texts } from './texts.js'
 
 export interface AccessView {
   readonly frame: Frame
+  /**
+   * The base of the application that shows the page, which need not be the one of the document. Forms are sent to it:
+   * the page's policy (form-action, CSP 3 §6.4.2) lets them reach no other origin.
+   */
+  readonly own: string
   readonly document: string
   /** The WebID of the agent. */
   readonly agent: string | undefined
@@ -35,7 +40,7 @@ export interface AccessQuestion {
 export const MODES: readonly Mode[] = ['Read', 'Append', 'Write', 'Control']
 
 export const accessPage = worded((view: AccessView): string => {
-  const { frame, document, agent, decisions, audit, question, waiting } = view
+  const { frame, own, document, agent, decisions, audit, question, waiting } = view
   const { base } = frame.site
   const missing = MODES.filter(
     (mode) => mode !== 'Control' && !decisions.some((one) => one.required === mode && one.allowed),
@@ -66,12 +71,12 @@ export const accessPage = worded((view: AccessView): string => {
         </table>
       </div>
       {agent !== undefined && missing.length > 0 && audit === undefined ? (
-        <AskForAccess base={base} document={document} missing={missing} />
+        <AskForAccess own={own} document={document} missing={missing} />
       ) : null}
-      <WaitingList requests={waiting} base={base} admin={frame.site.admin} />
+      <WaitingList requests={waiting} base={base} admin={frame.site.admin} own={own} />
       {audit ? <AuditTable audit={audit} document={document} base={base} /> : null}
-      {question ? <Ask question={question} document={document} base={base} /> : null}
-      {audit ? <Grant admin={frame.site.admin} document={document} /> : null}
+      {question ? <Ask question={question} document={document} base={base} own={own} /> : null}
+      {audit ? <Grant own={own} document={document} /> : null}
     </>,
   )
 })
@@ -100,14 +105,14 @@ const Through = ({ grant, base }: { readonly grant: GrantingAuthorization; reado
 )
 
 interface AskProps {
-  readonly base: string
+  readonly own: string
   readonly document: string
   readonly missing: readonly Mode[]
 }
 
 /** RDF/POST (LinkedDataHub 3.1), as programs send it. */
-const AskForAccess = ({ base, document, missing }: AskProps) => (
-  <form method="post" action={`${base}access/request`}>
+const AskForAccess = ({ own, document, missing }: AskProps) => (
+  <form method="post" action={`${own}access/request`}>
     <h2>{texts().askTitle}</h2>
     <input type="hidden" name="rdf" value="" />
     <input type="hidden" name="sb" value="request" />
@@ -130,10 +135,11 @@ interface QuestionProps {
   readonly question: AccessQuestion
   readonly document: string
   readonly base: string
+  readonly own: string
 }
 
-const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProps) => (
-  <form method="get" action={`${base}access`} class="box">
+const Ask = ({ question: { agent, mode, answer }, document, base, own }: QuestionProps) => (
+  <form method="get" action={`${own}access`} class="box">
     <h2>{texts().questionTitle}</h2>
     <input type="hidden" name="this" value={document} />
     <label for="agent">{texts().questionAgent}</label>
@@ -163,8 +169,8 @@ const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProp
   </form>
 )
 
-const Grant = ({ admin, document }: { readonly admin: string; readonly document: string }) => (
-  <form method="post" action={`${admin}acl/authorizations/?form=grant`} class="box">
+const Grant = ({ own, document }: { readonly own: string; readonly document: string }) => (
+  <form method="post" action={`${own}access`} class="box">
     <h2 id="grant">{texts().grantTitle}</h2>
     <input type="hidden" name="document" value={document} />
     <fieldset>

@@ -17,6 +17,7 @@ import type { Context } from '../../request/context.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { prefersPage } from '../../request/page-answer.js'
 import { accessAnswer } from './access-answer.js'
+import { giveRight } from './give-right.js'
 import { accountAnswer } from '../../request/account.js'
 import { linkField } from '../../request/respond.js'
 import { ACL, FOAF, LACL, RDF, RDFS } from '../../rdf/vocabulary.js'
@@ -24,6 +25,7 @@ import { ACL, FOAF, LACL, RDF, RDFS } from '../../rdf/vocabulary.js'
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
 export async function access({ context, target: { query } }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
+  if (context.request.method === 'POST') return giveRight(context)
   const isPage = prefersPage(context.accept)
   if (isPage && query.size === 0) return accountAnswer(context, undefined)
   if (query.has('query')) return explainQuery(context, query)

@@ -6,8 +6,9 @@ import { WaitingList } from './waiting-list.js'
 import { waitingRequests } from './waiting-requests.js'
 
 export async function waitingFor(context: Context): Promise<Child> {
-  const { agent, dataspace } = context
+  const { agent, dataspace, application } = context
   if (agent.webId === undefined || controlRefused(context)) return null
   const requests = await waitingRequests(dataspace, undefined)
-  return <WaitingList requests={requests} base={context.application.base} admin={dataspace.admin.base} />
+  const { base } = application
+  return <WaitingList requests={requests} base={base} admin={dataspace.admin.base} own={base} />
 }

@@ -21,9 +21,11 @@ interface Props {
   readonly requests: WaitingRequests
   readonly base: string
   readonly admin: string
+  /** As in AccessView. */
+  readonly own: string
 }
 
-export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props) =>
+export const WaitingList = ({ requests: { shown, hasMore }, base, admin, own }: Props) =>
   shown === undefined ? (
     <div class="box notice" role="alert">
       <p>
@@ -43,8 +45,8 @@ export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props
                 <td data-label={texts().wants}>{modes.join(', ')}</td>
                 <Iris label={texts().on} iris={on} base={base} />
                 <td>
-                  <Decide admin={admin} document={document} kind="grant" label={texts().grantRequest} />{' '}
-                  <Decide admin={admin} document={document} kind="refuse" label={texts().refuseRequest} />
+                  <Decide own={own} document={document} kind="grant" label={texts().grantRequest} />{' '}
+                  <Decide own={own} document={document} kind="refuse" label={texts().refuseRequest} />
                 </td>
               </tr>
             ))}
@@ -72,14 +74,14 @@ const Iris = ({ label, iris, base }: IrisProps) => (
 )
 
 interface DecideProps {
-  readonly admin: string
+  readonly own: string
   readonly document: string
   readonly kind: 'grant' | 'refuse'
   readonly label: string
 }
 
-const Decide = ({ admin, document, kind, label }: DecideProps) => (
-  <form class="inline" method="post" action={`${admin}access/request?${kind}=${encodeURIComponent(document)}`}>
+const Decide = ({ own, document, kind, label }: DecideProps) => (
+  <form class="inline" method="post" action={`${own}access/request?${kind}=${encodeURIComponent(document)}`}>
     <button class={kind === 'grant' ? 'main' : 'grave'}>{label}</button>
   </form>
 )

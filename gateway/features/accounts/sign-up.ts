@@ -50,10 +50,11 @@ function signUpRefused(
   content: readonly Quad[],
 ): Response {
   const status = STATUS_OF[failure]
-  const messages = messagesAbout(report)
+  const view = viewOf(context, endpoint)
+  const messages = messagesAbout(report, view.frame.texts.tag)
   const typed = (property: string): string =>
     content.find(({ predicate }) => predicate.value === property)?.object.value ?? ''
-  const page = signUpPage({ ...viewOf(context, endpoint), refusal: { status, detail }, typed, messages })
+  const page = signUpPage({ ...view, refusal: { status, detail }, typed, messages })
   return pageAnswer(status, page, [...fields, ['Cache-Control', 'no-store']])
 }
 

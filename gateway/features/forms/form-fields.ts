@@ -12,20 +12,26 @@ import { readCanonical } from '../../rdf/read.js'
 import { RDF } from '../../rdf/vocabulary.js'
 import type { Context } from '../../request/context.js'
 import { ownTriples } from './turtle-editor.js'
+import { textsOf } from '../../request/page-answer.js'
 import type { AskedForm } from '../../request/page-form.js'
 
-const known = new WeakMap<OntologyShapes, { readonly forms: ShapeForms | undefined }>()
+/** By the language of the page. */
+const known = new WeakMap<OntologyShapes, Map<string, ShapeForms | undefined>>()
 
 /** The shapes of the ontologies apply to the end-user application only. Undefined if there are none. */
-export async function shapeFormsOf({ application, dataspace }: Context): Promise<ShapeForms | undefined> {
+export async function shapeFormsOf({
+  application,
+  dataspace,
+  request,
+  gateway,
+}: Context): Promise<ShapeForms | undefined> {
   if (application.kind === 'admin') return undefined
   const shapes = await dataspace.ontologies.shapes()
   if (shapes === undefined || isFailure(shapes)) return undefined
-  const before = known.get(shapes)
-  if (before) return before.forms
-  const forms = shapeFormsIn(shapes.nTriples)
-  known.set(shapes, { forms })
-  return forms
+  const { tag } = textsOf(request, gateway)
+  const forms = known.get(shapes) ?? new Map<string, ShapeForms | undefined>()
+  if (!forms.has(tag)) known.set(shapes, forms.set(tag, shapeFormsIn(shapes.nTriples, tag)))
+  return forms.get(tag)
 }
 
 /** The most resources of one document that get fields. */

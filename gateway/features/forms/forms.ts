@@ -1,6 +1,5 @@
 // The pages with forms for a document (`?form=edit` and the like): shows a form, and answers a submitted one.
 import { isOfOne } from '../../../policies/authorizations/coverage.js'
-import { webId } from '../../configuration/setting-values.js'
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
 import { isContainer, isRoot, parentOf } from '../../documents/hierarchy.js'
 import type { Response } from '../../http/exchange.js'
@@ -9,9 +8,7 @@ import { titleOf } from '../../pages/document-page.js'
 import type { Refusal } from '../../pages/form-parts.js'
 import type { MadePage } from '../../pages/texts.js'
 import { describedIn } from '../../pages/triples-by-subject.js'
-import { type Problem, type ProblemCode, isFailure, problem } from '../../problem.js'
-import { nTriplesTerm, text } from '../../rdf/graph.js'
-import { ACL, DCT, FOAF, RDF, RDFS } from '../../rdf/vocabulary.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
 import { decideOn, lookUpDocument } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { shownTo } from '../../request/hide-mailboxes.js'
@@ -48,54 +45,6 @@ import {
   tooLargeToEdit,
   typedTriples,
 } from './turtle-editor.js'
-
-const MODES = ['Read', 'Append', 'Write']
-const CLASSES: Readonly<Record<string, string>> = { everyone: FOAF('Agent'), identified: ACL('AuthenticatedAgent') }
-
-const PROBLEMS: Readonly<Record<number, ProblemCode>> = {
-  403: 'access.denied',
-  502: 'store.failed',
-  503: 'access.unavailable',
-  504: 'store.time',
-}
-
-async function answerGrant({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
-  const { admin, endUser } = context.dataspace
-  if (!isSent || document.iri !== `${admin.base}acl/authorizations/`) {
-    return problem('target.unknown-endpoint', 'This form is on the page about access to a document.')
-  }
-  const on = values.get('document') ?? ''
-  const isOurs = URL.canParse(on) && [endUser.base, admin.base].some((base) => on.startsWith(base))
-  if (!isOurs || /[<>"{}|^`\\\s]/.test(on)) return problem('request.malformed', 'Name a document of this dataspace.')
-  const modes = values.getAll('mode').filter((mode) => MODES.includes(mode))
-  if (modes.length === 0) return problem('request.malformed', 'No mode is chosen. Go back, and tick a mode.')
-  const whom = subjectOf(values)
-  if (isFailure(whom)) return whom
-  const url = `${document.iri}${context.gateway.uuid()}/`
-  const topic = `${url}#this`
-  const label = nTriplesTerm(text(`Given on ${on}`))
-  const turtle = [
-    `<${url}> <${DCT('title')}> ${label} ; <${FOAF('primaryTopic')}> <${topic}> .`,
-    `<${topic}> <${RDF('type')}> <${ACL('Authorization')}> ; <${RDFS('label')}> ${label} ;`,
-    `  <${ACL(whom[0])}> <${whom[1]}> ; ${modes.map((mode) => `<${ACL('mode')}> <${ACL(mode)}>`).join(' ; ')} ;`,
-    `  <${ACL('accessTo')}> <${on}>${values.get('on') === 'below' ? ` ; <${ACL('default')}> <${on}>` : ''} .`,
-  ].join('\n')
-  const done = await sendForm(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
-  const member = on.startsWith(admin.base) ? admin : endUser
-  if (done.status < 400) return seeOther(`${member.base}access?this=${encodeURIComponent(on)}`)
-  return problem(PROBLEMS[done.status] ?? 'request.malformed', done.detail, { fields: done.fields })
-}
-
-/** The property of an authorization that names the subject, and its value. */
-function subjectOf(values: URLSearchParams): readonly [property: string, value: string] | Problem {
-  const to = values.get('to') ?? ''
-  const known = Object.hasOwn(CLASSES, to) ? CLASSES[to] : undefined
-  if (known !== undefined) return ['agentClass', known]
-  const who = (values.get('who') ?? '').trim()
-  if (isFailure(webId(who)))
-    return problem('request.malformed', 'No agent is named. Go back, and give a WebID or the IRI of a group.')
-  return [to === 'group' ? 'agentGroup' : 'agent', who]
-}
 
 interface Typed {
   readonly text: string
@@ -136,7 +85,6 @@ const ANSWERS: Readonly<Record<string, AnswerForm>> = {
   add: answerAdd,
   new: answerNew,
   delete: answerDelete,
-  grant: answerGrant,
 }
 
 export async function answerForm(decided: Decided<FormTarget, SentForm | undefined>): Promise<Response | Problem> {
@@ -191,7 +139,11 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & FormAbout => ({
     ...about,
     refusal,
-    sections: sectionsAfter(values, iri, divided?.sections ?? [], { flaws, report: refusal?.report }),
+    sections: sectionsAfter(values, iri, divided?.sections ?? [], {
+      flaws,
+      report: refusal?.report,
+      language: about.frame.texts.tag,
+    }),
   })
   const sent = {
     text,

@@ -38,6 +38,7 @@ const sectionsOf = (forms: ShapeForms | undefined, type: string): readonly FormS
 export async function answerNew({ context, document, values, isSent, modes }: AskedForm): Promise<Response | Problem> {
   const container = document.iri
   const frame = frameOf(context, container)
+  const language = frame.texts.tag
   const field = (name: string): string => areaText(values, name)
   const [name, title] = [field('name'), field('title')]
   const forms = modes.includes('Write') ? await shapeFormsOf(context) : undefined
@@ -58,8 +59,8 @@ export async function answerNew({ context, document, values, isSent, modes }: As
       refusal,
     },
     types: (forms?.classes ?? []).filter(({ iri: each }) => !KINDS.includes(each)),
-    sections: sectionsAfter(values, url, sectionsOf(forms, type), { flaws, report: refusal?.report }),
-    titleErrors: messagesIn(refusal?.report, url)('', DCT('title')),
+    sections: sectionsAfter(values, url, sectionsOf(forms, type), { flaws, report: refusal?.report, language }),
+    titleErrors: messagesIn(refusal?.report, url, language)('', DCT('title')),
   })
   if (!isSent) return pageAnswer(200, newPage(shown()))
   if (flaws.size > 0) return pageAnswer(422, newPage(shown(flawedIn(frame.texts))))

@@ -1,11 +1,12 @@
 // The fields that SHACL shapes require: their property, kind, and number of values. Pure. Properties that a field
 // cannot express (paths of several steps, alternative kinds) get none: they are written as Turtle.
 import { bySubject, type DescribedSubject } from '../../pages/triples-by-subject.js'
-import { nTriplesTerm, typed, type Quad, type Term } from '../../rdf/graph.js'
+import { iri as namedNode, nTriplesTerm, typed, type Quad, type Term } from '../../rdf/graph.js'
 import { readCanonical } from '../../rdf/read.js'
 import { isSkolem } from '../../rdf/skolemised.js'
 import { OWL, RDF, RDFS, SH, XSD } from '../../rdf/vocabulary.js'
 import { labelOf } from '../../pages/labels.js'
+import { preferredText } from '../../pages/preferred-text.js'
 
 /** `iri`, `term` (one of the options), `@LANGUAGE`, or the IRI of a datatype. */
 export type FieldKind = string
@@ -38,8 +39,12 @@ const LARGEST_RELEVANT = 512 * 1024
 const RELEVANT =
   / <http:\/\/www\.w3\.org\/(?:ns\/shacl#|2000\/01\/rdf-schema#(?:subClassOf|label)>|1999\/02\/22-rdf-syntax-ns#(?:type|first|rest)>)/
 
-/** @param nTriples of all ontologies, canonical. Undefined if they are too large, or have no shapes. */
-export function shapeFormsIn(nTriples: string): ShapeForms | undefined {
+/**
+ * Undefined if the ontologies are too large, or have no shapes.
+ * @param nTriples of all ontologies, canonical
+ * @param language of the labels and descriptions, if they have it
+ */
+export function shapeFormsIn(nTriples: string, language = 'en'): ShapeForms | undefined {
   if (nTriples.length > LARGEST) return undefined
   const lines = nTriples.split('\n').filter((line) => RELEVANT.test(line))
   const text = lines.join('\n')
@@ -47,6 +52,7 @@ export function shapeFormsIn(nTriples: string): ShapeForms | undefined {
   const triples = readCanonical(text)
   const subjects = new Map(bySubject('', triples).map((one) => [nTriplesTerm(one.subject), one]))
   const known: Known = {
+    language,
     get: (key) => subjects.get(key),
     list: kept((head) => listAt(head, known)),
   }
@@ -90,7 +96,11 @@ const numberIn = (subject: DescribedSubject, name: string): number | undefined =
 }
 const isTrue = (subject: DescribedSubject, name: string): boolean => one(subject, name)?.value === 'true'
 const isOff = (subject: DescribedSubject): boolean => isTrue(subject, 'deactivated')
-const orderOf = (subject: DescribedSubject): number => numberIn(subject, 'order') ?? Infinity
+/** SHACL §2.3.2.3: a decimal number, which may be negative. */
+const orderOf = (subject: DescribedSubject): number => {
+  const value = one(subject, 'order')?.value ?? ''
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(value) ? Number(value) : Infinity
+}
 
 const TARGETS = ['targetClass', 'targetNode', 'targetSubjectsOf'] as const
 const isClass = (subject: DescribedSubject): boolean =>
@@ -156,18 +166,21 @@ function classAndAbove(type: string, direct: ReadonlyMap<string, readonly string
 }
 
 interface Known {
+  readonly language: string
   /** @param key the subject, as N-Triples */
   readonly get: (key: string) => DescribedSubject | undefined
   /** The members of a list. @param head as N-Triples */
   readonly list: (head: string) => readonly Term[]
 }
 
-const labelIn = (subject: DescribedSubject | undefined, iri: string): string =>
-  (subject && all(subject, RDFS('label'))[0]?.value) ?? labelOf(iri)
+const labelIn = (iri: string, { get, language }: Known): string => {
+  const subject = get(nTriplesTerm(namedNode(iri)))
+  return (subject && preferredText(all(subject, RDFS('label')), language)?.value) ?? labelOf(iri)
+}
 
 function classesOf(shapes: readonly DescribedSubject[], known: Known): ShapeForms['classes'] {
   return [...new Set(shapes.flatMap(targetClasses))]
-    .map((iri) => ({ iri, label: labelIn(known.get(`<${iri}>`), iri) }))
+    .map((iri) => ({ iri, label: labelIn(iri, known) }))
     .sort((a, b) => a.label.localeCompare(b.label, 'en'))
 }
 
@@ -193,11 +206,12 @@ function fieldOf(shape: DescribedSubject, known: Known): FieldShape | undefined 
   if (BEYOND.some((name) => all(shape, SH(name)).length > 0)) return undefined
   const plain = kindOf(shape, known)
   if (plain === undefined) return undefined
+  const textIn = (name: string): string | undefined => preferredText(all(shape, SH(name)), known.language)?.value
   const options = optionsOf(shape, known) ?? (plain === XSD('boolean') ? BOOLEANS : undefined)
   return {
     path: path.value,
-    label: one(shape, 'name')?.value ?? labelIn(known.get(nTriplesTerm(path)), path.value),
-    description: one(shape, 'description')?.value,
+    label: textIn('name') ?? labelIn(path.value, known),
+    description: textIn('description'),
     kind: options ? 'term' : plain,
     min: numberIn(shape, 'minCount') ?? 0,
     max: numberIn(shape, 'maxCount') ?? Infinity,

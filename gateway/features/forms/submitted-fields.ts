@@ -101,18 +101,24 @@ export function typedForm(values: URLSearchParams, document: string, texts: Text
 
 export const flawedIn = (texts: Texts): Refusal => ({ status: 422, detail: texts.with(FORM_TEXTS).flawed })
 
+interface ReportShown {
+  readonly report: string | undefined
+  /** Of the page. */
+  readonly language: string
+}
+
 /** The sections of a submitted form. None if it had none: then its text has all values. */
 export function sectionsAfter(
   values: URLSearchParams,
   document: string,
   sections: readonly FormSection[],
-  wrong: Pick<TypedFields, 'flaws'> & { readonly report: string | undefined },
+  { flaws, report, language }: Pick<TypedFields, 'flaws'> & ReportShown,
 ): readonly FormSection[] {
   const isFirst = !values.has('content')
   if (!isFirst && !values.has('fields')) return []
-  const messages = messagesIn(wrong.report, document)
+  const messages = messagesIn(report, document, language)
   return typedInto(sections, values, (resource, { name, shape }) => [
-    ...(wrong.flaws.get(name) ?? []),
+    ...(flaws.get(name) ?? []),
     ...messages(resource, shape.path),
   ])
 }
@@ -121,9 +127,10 @@ export function sectionsAfter(
 export function messagesIn(
   report: string | undefined,
   document: string,
+  language: string,
 ): (resource: string, path: string) => readonly string[] {
   const found = new Map<string, string[]>()
-  for (const { node, path, message } of resultsIn(report)) {
+  for (const { node, path, message } of resultsIn(report, language)) {
     if (message !== undefined) push(found, `${node} ${path}`, message)
   }
   return (resource, path) => found.get(`${absolute(document, resource)} ${path}`) ?? []

@@ -205,7 +205,7 @@ export async function granted(t: Test, world: World): Promise<void> {
       await owner('PUT', paths[1]!)
       const body = encoded({ to, who, on, mode: 'Read', document: world.origin + paths[0]! })
       const sent = { fields: { ...FORM, Origin: world.origin }, body }
-      t.equal((await owner('POST', '/admin/acl/authorizations/?form=grant', sent)).status, 303)
+      t.equal((await owner('POST', '/access', sent)).status, 303)
       for (const [at, name] of ['stranger', 'anonymous'].entries()) {
         const got = await Promise.all(paths.map((path) => world.as(name)('GET', path)))
         t.same(

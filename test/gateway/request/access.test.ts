@@ -323,14 +323,13 @@ void t.test('failing stores', async (t) => {
     })
   }
   const busy = { kind: 'answer', status: 503, fields: { 'Retry-After': '7' } } as const
-  const container = 'admin/acl/authorizations/'
   // prettier-ignore
   const forms: readonly (readonly [name: string, store: 'endUser' | 'admin', fault: Fault, path: string, status: number, text: RegExp])[] = [
     ['a store that answers 503',                      'endUser', busy,                                           'form/?form=edit',          503, /Send it again/],
     ['a store that answers 503 to the write',         'endUser', { ...busy, only: isWrite },                     'form/?form=edit',          503, /Nothing was saved[^]*Try again in a moment/],
     ['an answer that is lost: it may have been done', 'endUser', { kind: 'drop', when: 'after', only: isWrite }, 'form/?form=edit',          502, /^(?![^]*Nothing was saved)[^]*may have been saved/],
     ['a new document, and 503',                       'endUser', { ...busy, only: isWrite },                     '?form=new',                503, /Nothing was saved/],
-    ['a right that is given, and 503',                'admin',   { ...busy, only: isWrite },                     `${container}?form=grant`,  503, /Send it again/],
+    ['a right that is given, and 503',                'admin',   { ...busy, only: isWrite },                     'access',                   503, /Send it again/],
   ]
   await owner('PUT', '/form/', rdf(''))
   for (const [name, store, fault, path, status, text] of forms) {

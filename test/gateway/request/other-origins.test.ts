@@ -1,8 +1,14 @@
-// Browser applications of other origins (design 3): preflights, tokens, and the origins that the operator allows.
-import t from 'tap'
+// Pages of other origins (design 3): preflights, tokens, and the origins that the operator allows. The two applications
+// of one dataspace may have different origins too (design 2).
+import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { accountPage } from '../../../gateway/pages/account-page.js'
+import { textsIn } from '../../../gateway/pages/languages.js'
+import { openBrowser } from '../../support/browser.js'
+import { freePort } from '../../support/ports.js'
 import { rowsOf } from '../../support/stores.js'
-import { makeWorld, turtle } from '../../support/world.js'
+import { until } from '../../support/wait.js'
+import { makeWorld, turtle, type World } from '../../support/world.js'
 
 const TTL = { 'Content-Type': 'text/turtle' }
 const APP = 'https://app.example.org'
@@ -102,4 +108,104 @@ void t.test('GET and HEAD tell a client how it may write', async (t) => {
     const { fields } = await world.as('writer')('GET', path)
     for (const [, target] of String(fields['link']).matchAll(/<([^>]*)>/g)) t.match(target, /^https?:/)
   })
+})
+
+const browser = await openBrowser(t)
+
+/** A dataspace whose admin application has another origin (design 2). */
+async function apart(t: Test): Promise<{ readonly world: World; readonly adminBase: string }> {
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  const port = String(await freePort())
+  const adminBase = `https://127.0.0.1:${port}/`
+  return { world: await makeWorld(t, { endUser, admin }, { flags: ['--https', port, '--admin-base', adminBase] }), adminBase } // prettier-ignore
+}
+
+void t.test('the form that gives a right, sent to either application', async (t) => {
+  const row = rowsOf(t, 'none')
+  const { world, adminBase } = await apart(t)
+  const { base, origin: own } = world
+  const other = new URL(adminBase).origin
+  // prettier-ignore
+  const sent: readonly (readonly [by: string, who: string, at: string, origin: string, site: string, status: number])[] = [
+    ['a page of the same application',    'owner',     base,      own,    'same-origin', 303],
+    ['a page of the admin application',   'owner',     adminBase, other,  'same-origin', 303],
+    ['a browser without Sec-Fetch-Site',  'owner',     base,      own,    '',            303],
+    ['a page of another origin',          'owner',     base,      OTHER,  'cross-site',  403],
+    ['a page of another host of a site',  'owner',     base,      OTHER,  'same-site',   403],
+    ['a page without an origin',          'owner',     base,      'null', 'cross-site',  403],
+    ['the other application, cross-site', 'owner',     adminBase, own,    'cross-site',  403],
+    ['a program',                         'owner',     base,      '',     '',            403],
+    ['an agent without Control',          'writer',    base,      own,    'same-origin', 403],
+    ['an anonymous client',               'anonymous', base,      own,    'same-origin', 403],
+  ]
+  const form = { to: 'agent', who: world.webIdOf('stranger'), mode: 'Read', on: 'document', document: `${base}x/` }
+  for (const [by, who, at, origin, site, status] of sent) {
+    await row(`by ${by}: ${status}`, async (t) => {
+      const marks = { ...(origin && { Origin: origin }), ...(site && { 'Sec-Fetch-Site': site }) }
+      const fields = { 'Content-Type': 'application/x-www-form-urlencoded', ...marks }
+      const answer = await world.as(who)('POST', `${at}access`, { fields, body: new URLSearchParams(form).toString() })
+      t.equal(answer.status, status, answer.text)
+      if (status === 303) t.equal(answer.fields.location, `${at}access?this=${encodeURIComponent(form.document)}`)
+    })
+  }
+})
+
+void t.test('buttons on pages about access', { skip: browser ? false : 'there is no chromium' }, async (t) => {
+  const row = rowsOf(t, 'none')
+  const { world, adminBase } = await apart(t)
+  const acl = 'http://www.w3.org/ns/auth/acl#'
+  const pem = Buffer.from(world.pemOf('owner'))
+  const clientCertificates = [world.base, adminBase].map((url) => ({
+    origin: new URL(url).origin,
+    cert: pem,
+    key: pem,
+  }))
+  const { page, reports } = await browser!.visitor(world, 'owner', { clientCertificates })
+  // prettier-ignore
+  const pages: readonly (readonly [button: string, base: string, about: boolean, status: number])[] = [
+    ['Give access', world.base, true,  200],
+    ['Give access', adminBase,  true,  200],
+    ['Grant',       world.base, false, 200],
+    ['Grant',       adminBase,  false, 200],
+    ['Grant',       world.base, true,  200],
+    ['Refuse',      world.base, false, 403],
+    ['Refuse',      adminBase,  false, 403],
+  ]
+  for (const [button, base, about, status] of pages) {
+    await row(`${button} at ${base}${about ? ', about a document' : ''}`, async (t) => {
+      const path = world.freshPath()
+      const url = world.origin + path
+      await world.as('owner')('PUT', path, { fields: TTL, body: turtle('"x"') })
+      const body = `[] a <${acl}Authorization> ; <${acl}mode> <${acl}Read> ; <${acl}accessTo> <${url}> .`
+      if (button !== 'Give access') await world.as('stranger')('POST', '/access/request', { fields: TTL, body })
+      await page.goto(`${base}access${about ? `?this=${encodeURIComponent(url)}` : ''}`)
+      if (button === 'Give access') await page.getByLabel('WebID or IRI').fill(world.webIdOf('stranger'))
+      await page.getByRole('button', { name: button }).click()
+      await until(async () => (await world.as('stranger')('GET', path)).status === status)
+      await page.waitForURL(button === 'Give access' ? `${base}access?this=**` : `${base}access`)
+      t.equal(await page.getByRole('button', { name: 'Refuse' }).count(), 0)
+      t.same(reports, [])
+    })
+  }
+})
+
+void t.test('the page after logging out has the origin of the page before', (t) => {
+  const [end, below, other] = ['https://a.example/', 'https://a.example/admin/', 'https://b.example/']
+  const rows: readonly (readonly [base: string, admin: string, next: string])[] = [
+    [end, below, end],
+    [below, below, end],
+    [end, other, end],
+    [other, other, `${other}access`],
+  ]
+  for (const [base, admin, next] of rows) {
+    const site = { base, home: end, admin, title: 'a.example', styles: [], icon: '', logo: '', script: '' }
+    const { html } = accountPage({
+      frame: { site, texts: textsIn('en', {}), isIdentified: true },
+      ...{ agent: `${admin}a/#this`, name: undefined, by: 'session', signUp: undefined, providers: [] },
+      ...{ returnTo: undefined, hasTokens: false, waiting: null },
+    })
+    t.match(html, `action="${base}oauth2/login?logout&amp;return=${encodeURIComponent(next)}"`, base)
+  }
+  t.end()
 })

@@ -4,11 +4,14 @@ import t from 'tap'
 import { dividedBy } from '../../../../gateway/features/forms/form-fields.js'
 import { typedFields } from '../../../../gateway/features/forms/submitted-fields.js'
 import { shapeFormsIn, type ShapeForms } from '../../../../gateway/features/forms/shape-fields.js'
+import { errorPage } from '../../../../gateway/pages/error-page.js'
+import { textsIn } from '../../../../gateway/pages/languages.js'
 import { ENGLISH_TEXTS } from '../../../../gateway/pages/texts.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { graphOf, iri, literal, nTriplesOf, text, triple, typed } from '../../../../gateway/rdf/graph.js'
 import { readGraph } from '../../../../gateway/rdf/read.js'
 import { XSD } from '../../../../gateway/rdf/vocabulary.js'
+import { messagesAbout } from '../../../../gateway/request/report-messages.js'
 import { rowsOf } from '../../../support/stores.js'
 
 const PREFIXES = `@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -40,6 +43,7 @@ void t.test('fields of shapes', async (t) => {
     ['a language',                       of('sh:datatype rdf:langString ; sh:languageIn ("de" "fr")'),         'P @de 0-∞'],
     ['two shapes for one property',      `${of('sh:minCount 1')} <urn:T> sh:targetClass <urn:C> ; sh:property [ sh:path <http://e/p> ; sh:nodeKind sh:IRI ; sh:maxCount 3 ] .`, 'P iri 1-3'],
     ['in their order',                   '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <http://e/q> ; sh:order 2 ], [ sh:path <http://e/p> ; sh:order 1 ] .', 'P xsd:string 0-∞, Q xsd:string 0-∞'],
+    ['in their order, which may be negative', '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <http://e/q> ; sh:order 0 ], [ sh:path <http://e/p> ; sh:order -1.5 ], [ sh:path <http://e/r> ] .', 'P xsd:string 0-∞, Q xsd:string 0-∞, R xsd:string 0-∞'],
     ['of a superclass',                  '<urn:S> sh:targetClass <urn:A> ; sh:property [ sh:path <http://e/p> ] . <urn:C> rdfs:subClassOf <urn:B> . <urn:B> rdfs:subClassOf <urn:A> .', 'P xsd:string 0-∞'],
     ['of another class',                 '<urn:S> sh:targetClass <urn:D> ; sh:property [ sh:path <http://e/p> ] .',  ''],
     ['a class that is its own shape',    '<urn:C> a rdfs:Class, sh:NodeShape ; sh:property [ sh:path <http://e/p> ] .', 'P xsd:string 0-∞'],
@@ -68,6 +72,57 @@ void t.test('fields of shapes', async (t) => {
   await row('no shapes: no form', async (t) => {
     t.equal(shapeFormsIn(await canonical('<urn:C> rdfs:label "C" .')), undefined)
   })
+})
+
+void t.test('texts of shapes in the language of the page', async (t) => {
+  const row = rowsOf(t, 'none')
+  const texts = (property: string): string => `${property} "Name"@de, "A name"@en, "Nom"@fr`
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, shapes: string, language: string, label: string, description?: string])[] = [
+    ['sh:name',                           of(texts('sh:name')),                                   'de',    'Name'],
+    ['sh:name',                           of(texts('sh:name')),                                   'en',    'A name'],
+    ['a language that it lacks: English', of(texts('sh:name')),                                   'pl',    'A name'],
+    ['a region',                          of('sh:name "Colour"@en-gb, "Farbe"@de-at'),            'de',    'Farbe'],
+    ['a page with a region',              of(texts('sh:name')),                                   'fr-CA', 'Nom'],
+    ['neither',                           of('sh:name "Nombre"@es, "Nome"@it'),                   'de',    'Nombre'],
+    ['no language',                       of('sh:name "Name"'),                                   'de',    'Name'],
+    ['sh:description',                    of(`sh:name "N" ; ${texts('sh:description')}`),         'de',    'N', 'Name'],
+    ['the label of the property',         `${of('')} <http://e/p> ${texts('rdfs:label')} .`,      'de',    'Name'],
+  ]
+  for (const [name, shapes, language, label, description] of rows) {
+    await row(`${name}, for ${language}`, async (t) => {
+      const [field] = shapeFormsIn(await canonical(shapes), language)?.fieldsOf('urn:x', ['urn:C'], []) ?? []
+      t.match(field, { label, description })
+    })
+  }
+  await row('the label of a class', async (t) => {
+    const forms = shapeFormsIn(await canonical(`${of('')} <urn:C> ${texts('rdfs:label')} .`), 'de')
+    t.same(forms?.classes, [{ iri: 'urn:C', label: 'Name' }])
+  })
+  const path = 'sh:resultPath <http://e/p>'
+  const result = (about: string): string => `[] a sh:ValidationResult ; ${texts('sh:resultMessage')} ; ${about} .`
+  await row('messages of a report, beside the field', async (t) => {
+    const report = await canonical(result(path))
+    t.same(
+      ['de', 'en', 'pl'].map((language) => messagesAbout(report, language)('http://e/p')),
+      [['Name'], ['A name'], ['A name']],
+    )
+  })
+  // prettier-ignore
+  const shown: readonly (readonly [name: string, about: string, language: string, text: RegExp])[] = [
+    ['in German',                   path,                                                        'de', /<li>.*P<\/a>: Name /],
+    ['in English',                  path,                                                        'en', /<li>.*P<\/a>: A name /],
+    ['a path of two steps',         'sh:resultPath ( <http://e/p> <http://e/q> )',               'de', /<li>Name /],
+    ['such a path that was stored', 'sh:resultPath <http://e/o/#id0c6a1d0e-9a55-4d0a-8d1c-0123456789ab>', 'de', /<li>Name /],
+  ]
+  for (const [name, about, language, text] of shown) {
+    await row(`messages of a report on the page of an error: ${name}`, async (t) => {
+      const site = { base: 'http://e/', home: 'http://e/', admin: 'http://e/admin/', title: 'e', styles: [], icon: '', logo: '', script: '' } // prettier-ignore
+      const frame = { site, texts: textsIn(language, {}), isIdentified: true }
+      const report = await canonical(result(about))
+      t.match(errorPage({ frame, status: 422, phrase: '', detail: '', report, requestId: '' }).html, text)
+    })
+  }
 })
 
 void t.test('a document divided into fields and text, and put together again', async (t) => {
