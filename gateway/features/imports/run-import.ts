@@ -86,6 +86,11 @@ export interface RunningImport {
   readonly signal: AbortSignal
   /** Why the import must stop, if so; called before each batch. */
   ended?(): Promise<undefined | Problem>
+  /**
+   * Called before a group is written. Returns those of its documents that an earlier process has written.
+   * @param from the number of the first document
+   */
+  begun?(from: number, documents: readonly string[]): Promise<ReadonlySet<string>>
   /** Called after each step. @param written the number of documents written, in order */
   kept(written: number): Awaitable<void>
 }
@@ -172,9 +177,11 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
         const isNext = underWay.some((one) => one.level !== level)
         const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
         if (failed) return failed
+        const before = await running.begun?.(from, group.map(({ document }) => document)) // prettier-ignore
+        const left = before ? group.filter(({ document }) => !before.has(document)) : group
         from += group.length
-        const counts = newProgress(0)
-        const outcome = writeLevel({ ...running, progress: counts }, group)
+        const counts = { ...newProgress(0), written: group.length - left.length }
+        const outcome = writeLevel({ ...running, progress: counts }, left)
         // The outcome is awaited later. Until then, a failure must not count as unhandled.
         outcome.catch(() => undefined)
         underWay.push({ level, upTo: from, outcome, counts })
