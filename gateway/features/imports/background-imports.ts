@@ -17,6 +17,7 @@ import { noteRuns } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
 import type { ImportPlan } from './plan.js'
+import { repeat } from './repeat.js'
 import { type Behind, type Kept, type RunRecord, drop, keep, makeKeeper, readKept } from './run-files.js'
 import { runImport } from './run-import.js'
 import { placeless } from './write-as.js'
@@ -166,7 +167,7 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
   const { record, progress } = kept
   const context = backgroundContext(gateway, member, record)
   if (kept.endedAt !== undefined) {
-    await end(context, kept, kept.endedAt)
+    await end(context, kept, { endedAt: kept.endedAt, stop })
     return undefined
   }
   progress.state = 'running'
@@ -191,7 +192,7 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
   }
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
   if (failed && !signal.aborted) progress.reason = failed.detail
-  await end(context, { ...last, progress }, gateway.now())
+  await end(context, { ...last, progress }, { endedAt: gateway.now(), stop })
   return undefined
 }
 
@@ -223,12 +224,18 @@ async function proceed(
 }
 
 /** Records the outcome in the import's document and in the document that describes it, and removes the run's files. */
-async function end(context: Context, kept: Kept, endedAt: number): Promise<void> {
+async function end(
+  context: Context,
+  kept: Kept,
+  { endedAt, stop }: Pick<Turn, 'stop'> & { readonly endedAt: number },
+): Promise<void> {
   const { gateway } = context
   const { record, progress } = kept
   // After a kill, an import whose state says that it has ended must not continue.
   await keep({ ...kept, endedAt })
-  const stored = await storeState(gateway, context, record, progress, { endedAt })
+  const stored = await repeat(context, stop, () => storeState(gateway, context, record, progress, { endedAt }))
+  // The next process records the outcome.
+  if (stored === 'stopped') return
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
