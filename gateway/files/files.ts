@@ -2,28 +2,35 @@
 // SHA-256 as name. A file is written, flushed and renamed before it counts. If no document describes it, it is removed
 // after a day.
 import { type Problem, isFailure, problem } from '../problem.js'
-import { type Arriving, flushFolder, notStored, openArriving } from './arriving.js'
+import { type Arriving, flushFolder, isAbsent, notStored, openArriving } from './arriving.js'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const MOST_DOCUMENTS = 1000
 
-/** Ignores the last line if a crash cut it off. */
+/** Ignores the last line if a crash cut it off. Throws unless the list is complete or absent. */
 async function givingDocumentsIn(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '')
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (isAbsent(error)) return ''
+    throw error
+  })
   return text.split('\n').slice(0, -1)
 }
 
+/** Durable when this returns. */
+async function writeGivingDocuments(path: string, documents: readonly string[]): Promise<void> {
+  const made = `${path}.new`
+  await writeFile(made, documents.map((each) => `${each}\n`).join(''), { mode: 0o600, flush: true })
+  await rename(made, path)
+  await flushFolder(join(path, '..'))
+}
+
 async function removeDocument(path: string, document: string): Promise<undefined | Problem> {
-  const known = await givingDocumentsIn(path)
-  if (!known.includes(document)) return undefined
-  const left = known.filter((each) => each !== document)
   try {
-    const made = `${path}.new`
-    await writeFile(made, left.map((each) => `${each}\n`).join(''), { mode: 0o600, flush: true })
-    await rename(made, path)
-    await flushFolder(join(path, '..'))
+    const known = await givingDocumentsIn(path)
+    const left = known.filter((each) => each !== document)
+    if (left.length < known.length) await writeGivingDocuments(path, left)
     return undefined
   } catch (error) {
     return notStored(error)
@@ -31,20 +38,13 @@ async function removeDocument(path: string, document: string): Promise<undefined
 }
 
 async function addDocument(path: string, document: string): Promise<undefined | Problem> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const known = text.split('\n').slice(0, -1)
-  if (known.includes(document)) return undefined
-  if (known.length >= MOST_DOCUMENTS) {
-    return problem('content.too-large', `At most ${MOST_DOCUMENTS} documents may describe a file.`)
-  }
   try {
-    const file = await open(path, 'a', 0o600)
-    try {
-      await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
+    const known = await givingDocumentsIn(path)
+    if (known.includes(document)) return undefined
+    if (known.length >= MOST_DOCUMENTS) {
+      return problem('content.too-large', `At most ${MOST_DOCUMENTS} documents may describe a file.`)
     }
+    await writeGivingDocuments(path, [...known, document])
     return undefined
   } catch (error) {
     return notStored(error)
@@ -136,7 +136,9 @@ export function makeFiles(folder: string, now: () => number): Files {
       if (size > 0)
         yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
     },
-    documentsOf: async (sha1) => new Set(await givingDocumentsIn(join(folderOf(place, sha1), DOCUMENTS))),
+    // If the list cannot be read, no document gives access.
+    documentsOf: async (sha1) =>
+      new Set(await givingDocumentsIn(join(folderOf(place, sha1), DOCUMENTS)).catch(() => [])),
     addDocument: (sha1, document) =>
       inTurn(() => {
         const bringing = underWay.get(sha1)

@@ -1,0 +1,95 @@
+// Files in the data folder (gateway/files/): written as a whole or not at all.
+import fs, { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Files, makeFiles } from '../../../../gateway/files/files.js'
+import { writeWhole } from '../../../../gateway/files/whole-file.js'
+import { isFailure } from '../../../../gateway/problem.js'
+import { withSmallFiles } from '../../../support/small-files.js'
+
+const [A, B] = ['https://localhost/a/', 'https://localhost/b/']
+
+function folderFor(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-files-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Stores a file for document A, which has been written. Returns its SHA-1. */
+async function storeFile(files: Files): Promise<string> {
+  const arriving = await files.receive()
+  if (isFailure(arriving)) throw new Error(arriving.detail)
+  await arriving.write(Buffer.from('content'))
+  const stored = await files.keep(arriving, A)
+  if (isFailure(stored)) throw new Error(stored.detail)
+  await files.release(stored.sha1)
+  return stored.sha1
+}
+
+const listOf = (folder: string, sha1: string): string => join(folder, sha1.slice(0, 2), sha1, 'documents')
+
+void t.test('a list of documents is never lost, and no cut name counts', async (t) => {
+  const rows: readonly [name: string, list: string | undefined, added: string | undefined, documents: readonly string[]][] = [
+    ['a whole list', `${A}\n`, undefined, [A, B]],
+    ['the document is in it', `${A}\n${B}\n`, undefined, [A, B]],
+    ['its last line was cut off', `${A}\n${A}x/`, undefined, [A, B]],
+    ['its only line was cut off', A, undefined, [B]],
+    ['there is no list', undefined, undefined, [B]],
+    ['it cannot be read', 'folder', 'files.failed', []],
+  ] // prettier-ignore
+  for (const [name, list, added, documents] of rows) {
+    const folder = folderFor(t)
+    const files = makeFiles(folder, Date.now)
+    const sha1 = await storeFile(files)
+    const path = listOf(folder, sha1)
+    rmSync(path)
+    if (list === 'folder') mkdirSync(path)
+    else if (list !== undefined) writeFileSync(path, list)
+    const failed = await files.addDocument(sha1, B)
+    t.equal(failed?.failure, added, name)
+    t.same([...(await files.documentsOf(sha1))], documents, name)
+  }
+})
+
+void t.test('a file that the disk takes only in part fails', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = folderFor(t)
+  const sha1 = await storeFile(makeFiles(folder, Date.now))
+  const [whole, list] = [join(folder, 'whole'), listOf(folder, sha1)]
+  const module = (name: string): string => JSON.stringify(new URL(`../../../../gateway/files/${name}.js`, import.meta.url).href) // prettier-ignore
+  const rows: readonly [name: string, file: string, before: string, act: string][] = [
+    ['writeWhole', whole, 'old', `writeWhole(${JSON.stringify(whole)}, LONG)`],
+    ['addDocument', list, `${A}\n`, `const failed = await makeFiles(${JSON.stringify(folder)}, Date.now).addDocument('${sha1}', LONG); if (failed) throw { code: failed.detail }`],
+  ] // prettier-ignore
+  for (const [name, file, before, act] of rows) {
+    writeFileSync(file, before)
+    const output = withSmallFiles(`import { writeWhole } from ${module('whole-file')}
+      import { makeFiles } from ${module('files')}
+      const LONG = 'x'.repeat(20_000)
+      try { ${act}; console.log('done') } catch (error) { console.log(error.code) }`)
+    t.match(output, /EFBIG/, name)
+    t.equal(readFileSync(file, 'utf8'), before, `${name}: the old content stays`)
+  }
+})
+
+void t.test('writeWhole flushes the file and its folder', { skip: process.platform !== 'linux' }, (t) => {
+  const folder = folderFor(t)
+  const file = join(folder, 'data/file')
+  const flushed: string[] = []
+  const { fsyncSync } = fs
+  fs.fsyncSync = (descriptor) => {
+    flushed.push(readlinkSync(`/proc/self/fd/${descriptor}`))
+    fsyncSync(descriptor)
+  }
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.fsyncSync = fsyncSync
+    syncBuiltinESMExports()
+  })
+  writeWhole(file, 'new')
+  t.equal(readFileSync(file, 'utf8'), 'new')
+  t.same(readdirSync(dirname(file)), ['file'])
+  t.equal(flushed.at(-1), dirname(file), 'the folder comes last')
+  t.end()
+})
