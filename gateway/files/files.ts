@@ -37,8 +37,12 @@ async function removeDocument(path: string, document: string): Promise<undefined
   }
 }
 
-async function addDocument(path: string, document: string): Promise<undefined | Problem> {
+/** @param own the folder of the file */
+async function addDocument(own: string, document: string): Promise<undefined | Problem> {
+  const path = join(own, DOCUMENTS)
   try {
+    // Even if the document is known: it may have described the file before.
+    await rm(join(own, UNDESCRIBED), { force: true })
     const known = await givingDocumentsIn(path)
     if (known.includes(document)) return undefined
     if (known.length >= MOST_DOCUMENTS) {
@@ -92,7 +96,7 @@ export interface Files {
 const DAY_MS = 24 * 60 * 60 * 1000
 const SHA1 = /^[0-9a-f]{40}$/
 const SHA256 = /^[0-9a-f]{64}$/
-/** Its modification time is when the last document stopped describing the file. */
+/** Its modification time is when a sweep first found that no document describes the file. */
 const UNDESCRIBED = 'undescribed'
 const DOCUMENTS = 'documents'
 /** How many files are checked at once. */
@@ -143,7 +147,7 @@ export function makeFiles(folder: string, now: () => number): Files {
       inTurn(() => {
         const bringing = underWay.get(sha1)
         if (bringing) bringing.isNew = false
-        return addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
+        return addDocument(folderOf(place, sha1), document)
       }),
     removeDocument: (sha1, document) => inTurn(() => removeDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
     async removeUndescribed(described) {
@@ -182,7 +186,6 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
     await mkdir(own, { recursive: true, mode: 0o700 })
     const known = (await namesIn(own)).filter((name) => SHA256.test(name))
     if (known.some((name) => name !== sha256)) return OTHER_CONTENT
-    await rm(join(own, UNDESCRIBED), { force: true })
     if (known.length === 0) {
       await rename(arrived.path, join(own, sha256))
       await setTime(place, join(own, sha256))
@@ -206,7 +209,7 @@ async function keepFor(
   const { sha1 } = arrived.digests()
   const isNew = !(await find(place, sha1))
   const kept = await store(place, arrived)
-  const failed = isFailure(kept) ? kept : await addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
+  const failed = isFailure(kept) ? kept : await addDocument(folderOf(place, sha1), document)
   if (failed && isNew) await rm(folderOf(place, sha1), { recursive: true, force: true })
   if (failed) return failed
   const bringing = underWay.get(sha1)

@@ -1,4 +1,4 @@
-// Files in the data folder (gateway/files/): written as a whole or not at all.
+// Files in the data folder (gateway/files/): written as a whole or not at all, and removed only if nothing describes them.
 import fs, { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { writeWhole } from '../../../../gateway/files/whole-file.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { withSmallFiles } from '../../../support/small-files.js'
 
+const HOUR_MS = 60 * 60 * 1000
 const [A, B] = ['https://localhost/a/', 'https://localhost/b/']
 
 function folderFor(t: Test): string {
@@ -92,4 +93,26 @@ void t.test('writeWhole flushes the file and its folder', { skip: process.platfo
   t.same(readdirSync(dirname(file)), ['file'])
   t.equal(flushed.at(-1), dirname(file), 'the folder comes last')
   t.end()
+})
+
+void t.test('a file that a document begins to describe is not swept', async (t) => {
+  const rows: readonly [name: string, begins: string | undefined, after: number, removed: number][] = [
+    ['none does', undefined, 25, 1],
+    ['none does, and it was described until today', undefined, 1, 0],
+    ['another document does', B, 25, 0],
+    ['a document that described it before does', A, 25, 0],
+  ] // prettier-ignore
+  for (const [name, begins, after, removed] of rows) {
+    let now = Date.now()
+    const files = makeFiles(folderFor(t), () => now)
+    const sha1 = await storeFile(files)
+    const sweep = (): Promise<number> => files.removeUndescribed(() => Promise.resolve(new Set()))
+    t.equal(await sweep(), 0, `${name}: not at once`)
+    now += after * HOUR_MS
+    if (begins !== undefined) t.equal(await files.addDocument(sha1, begins), undefined)
+    t.equal(await sweep(), removed, name)
+    t.equal((await files.find(sha1)) === undefined, removed === 1, `${name}: its bytes`)
+    now += 25 * HOUR_MS
+    t.equal(await sweep(), 1 - removed, `${name}: if the document was not written, it is removed a day later`)
+  }
 })
