@@ -11,10 +11,7 @@ const MOST_DOCUMENTS = 1000
 
 /** Ignores the last line if a crash cut it off. Throws unless the list is complete or absent. */
 async function givingDocumentsIn(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (isAbsent(error)) return ''
-    throw error
-  })
+  const text = (await readFile(path, 'utf8').catch(orThrow)) ?? ''
   return text.split('\n').slice(0, -1)
 }
 
@@ -78,6 +75,7 @@ export interface Files {
    * by another write nor described, it is removed at once: clients without rights must not fill the disk.
    */
   release(sha1: string, refused?: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<void>
+  /** Throws if that cannot be read. */
   find(sha1: string): Promise<StoredFile | undefined>
   /** The bytes from `start` to `end`, both included. Opens the file only when the first piece is requested. */
   read(file: StoredFile, start: number, end: number): AsyncIterable<Uint8Array>
@@ -125,7 +123,7 @@ export function makeFiles(folder: string, now: () => number): Files {
     async receive(expected) {
       const made = await mkdir(arriving, { recursive: true, mode: 0o700 }).catch(notStored)
       if (typeof made === 'object') return made
-      await (sweeping ??= sweepArriving())
+      await (sweeping ??= sweepArriving().catch(() => undefined))
       return openArriving(arriving, expected)
     },
     async keep(arrived, document) {
@@ -175,7 +173,7 @@ async function find(place: Place, sha1: string): Promise<StoredFile | undefined>
   if (!isSha1(sha1)) return undefined
   const own = folderOf(place, sha1)
   const sha256 = (await namesIn(own)).find((name) => SHA256.test(name))
-  const found = sha256 === undefined ? undefined : await stat(join(own, sha256)).catch(() => undefined)
+  const found = sha256 === undefined ? undefined : await stat(join(own, sha256)).catch(orThrow)
   return found && { sha1, sha256: sha256!, size: found.size, storedAt: found.mtimeMs }
 }
 
@@ -191,10 +189,10 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
       await setTime(place, join(own, sha256))
       for (const each of [own, join(own, '..'), place.folder]) await flushFolder(each)
     }
+    return (await find(place, sha1))!
   } catch (error) {
     return notStored(error)
   }
-  return (await find(place, sha1))!
 }
 
 /** The writes bringing a file now, by its SHA-1. `isNew`: the file came with them, and none has succeeded yet. */
@@ -207,7 +205,9 @@ async function keepFor(
   underWay: UnderWay,
 ): Promise<StoredFile | Problem> {
   const { sha1 } = arrived.digests()
-  const isNew = !(await find(place, sha1))
+  const before = await find(place, sha1).catch(notStored)
+  if (before && isFailure(before)) return before
+  const isNew = !before
   const kept = await store(place, arrived)
   const failed = isFailure(kept) ? kept : await addDocument(folderOf(place, sha1), document)
   if (failed && isNew) await rm(folderOf(place, sha1), { recursive: true, force: true })
@@ -246,7 +246,7 @@ function setTime({ now }: Place, path: string): Promise<void> {
 
 async function sweepOne(place: Place, sha1: string, isDescribed: boolean): Promise<boolean> {
   const mark = join(folderOf(place, sha1), UNDESCRIBED)
-  const since = await stat(mark).catch(() => undefined)
+  const since = await stat(mark).catch(orThrow)
   if (isDescribed) {
     if (since) await rm(mark, { force: true })
     return false
@@ -273,7 +273,14 @@ function makeTurns(): <T>(task: () => Promise<T>) => Promise<T> {
   }
 }
 
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+/** Throws any error except that there is no such file: a file that cannot be read must not count as missing. */
+function orThrow(error: unknown): undefined {
+  if (!isAbsent(error)) throw error
+  return undefined
+}
+
+/** Throws if the folder cannot be read. */
+const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder).catch(orThrow)) ?? []
 
 async function allIn(folder: string): Promise<string[]> {
   const all: string[] = []

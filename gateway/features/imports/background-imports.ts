@@ -2,7 +2,7 @@
 // continues, and a document with its state. Only a few run at a time; the others wait, and their agents take turns.
 import { type Starts, nextStart } from '../../../versioning/starts.js'
 import { readFactsNow } from '../../documents/document.js'
-import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
+import { flushFolder, isAbsent, isOfDisk, notStored } from '../../files/arriving.js'
 import { type Gateway, type Member, membersOf } from '../../gateway.js'
 import { ACCESS_TOKEN_CHECK } from '../../identity/agent.js'
 import { makeTrace } from '../../log.js'
@@ -106,9 +106,10 @@ export function resumeRuns(gateway: Gateway): void {
       const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === kept.record.base)
       if (kept.endedAt === undefined) kept.progress.state = 'waiting'
       if (member) enqueue(gateway, member, kept)
-    } catch {
+    } catch (err) {
       // The process was killed before it created the run's document, so no client knows the run.
-      rmSync(path, { recursive: true, force: true })
+      if (isAbsent(err) || err instanceof SyntaxError) rmSync(path, { recursive: true, force: true })
+      else gateway.log.error({ err, folder: path }, 'an import cannot be read: it continues after a start that can')
     }
   }
 }

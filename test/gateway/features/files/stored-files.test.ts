@@ -54,6 +54,31 @@ void t.test('a list of documents is never lost, and no cut name counts', async (
   }
 })
 
+void t.test('a file that cannot be read does not count as new', async (t) => {
+  const folder = folderFor(t)
+  const files = makeFiles(folder, Date.now)
+  const sha1 = await storeFile(files)
+  const own = join(folder, sha1.slice(0, 2), sha1)
+  const { readdir } = fs.promises
+  let failing = true
+  // The process has too many open files, and a moment later it does not.
+  fs.promises.readdir = ((...sent: Parameters<typeof readdir>) =>
+    failing && sent[0] === own
+      ? Promise.reject(Object.assign(new Error('too many'), { code: 'EMFILE', syscall: 'scandir' }))
+      : readdir(...sent)) as typeof readdir
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.promises.readdir = readdir
+    syncBuiltinESMExports()
+  })
+  await t.rejects(files.find(sha1), { code: 'EMFILE' })
+  rmSync(join(own, 'documents'))
+  mkdirSync(join(own, 'documents'))
+  await t.rejects(storeFile(files), /EMFILE/)
+  failing = false
+  t.equal((await files.find(sha1))?.sha1, sha1, 'its bytes stay')
+})
+
 void t.test('a file that the disk takes only in part fails', { skip: process.platform === 'win32' }, async (t) => {
   const folder = folderFor(t)
   const sha1 = await storeFile(makeFiles(folder, Date.now))

@@ -1,5 +1,5 @@
 // An import that a killed process left is resumed from its files (gateway/features/imports/run-files.ts).
-import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { resumeRuns } from '../../../../gateway/features/imports/background-imports.js'
@@ -70,6 +70,26 @@ void t.test('an import that is resumed after a kill', async (t) => {
         const found = { deleted: (await owner('GET', `${path}2/`)).status, edited: await literalIn(3), last: await literalIn(5) } // prettier-ignore
         t.same(found, expected)
         t.same(readdirSync(runsFolder), [], 'its files are removed')
+      })
+    }
+    // prettier-ignore
+    const unreadable: readonly [name: string, make: (path: string) => void, isKept: boolean][] = [
+      ['is absent', () => undefined, false],
+      ['was cut off', (path) => writeFileSync(path, '{"record":'), false],
+      ['cannot be read', (path) => mkdirSync(path), true],
+      ['is a link to itself', (path) => symlinkSync(path, path), true],
+    ]
+    for (const [name, make, isKept] of unreadable) {
+      await row(`its record ${name}: its folder is ${isKept ? 'kept' : 'removed'}`, (t) => {
+        const own = join(runsFolder, 'broken')
+        mkdirSync(own)
+        writeFileSync(join(own, 'source'), 'a\n1\n')
+        make(join(own, 'run.json'))
+        const logged = world.log.length
+        resumeRuns(gateway)
+        t.same(readdirSync(runsFolder), isKept ? ['broken'] : [])
+        t.equal(world.log.slice(logged).some(({ folder }) => folder === own), isKept, 'said') // prettier-ignore
+        rmSync(own, { recursive: true, force: true })
       })
     }
     await row('does not continue if its state says that it has ended', async (t) => {
