@@ -54,7 +54,7 @@ export interface Kept {
   readonly endedAt?: number
 }
 
-export const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
+const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
 
 const RECORD = 'run.json'
 
