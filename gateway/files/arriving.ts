@@ -142,6 +142,10 @@ export const notStored = (error: unknown): Problem =>
 export const isOfDisk = (error: unknown): boolean =>
   typeof (error as NodeJS.ErrnoException).code === 'string' && (error as NodeJS.ErrnoException).syscall !== undefined
 
+/** True if there is no such file or folder. After any other error there may be one. */
+export const isAbsent = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
 /** A renamed file is durable only after its folder has been flushed. */
 export async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return

@@ -2,49 +2,50 @@
 // SHA-256 as name. A file is written, flushed and renamed before it counts. If no document describes it, it is removed
 // after a day.
 import { type Problem, isFailure, problem } from '../problem.js'
-import { type Arriving, flushFolder, notStored, openArriving } from './arriving.js'
+import { type Arriving, flushFolder, isAbsent, notStored, openArriving } from './arriving.js'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const MOST_DOCUMENTS = 1000
 
-/** Ignores the last line if a crash cut it off. */
+/** Ignores the last line if a crash cut it off. Throws unless the list is complete or absent. */
 async function givingDocumentsIn(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '')
+  const text = (await readFile(path, 'utf8').catch(orThrow)) ?? ''
   return text.split('\n').slice(0, -1)
 }
 
+/** Durable when this returns. */
+async function writeGivingDocuments(path: string, documents: readonly string[]): Promise<void> {
+  const made = `${path}.new`
+  await writeFile(made, documents.map((each) => `${each}\n`).join(''), { mode: 0o600, flush: true })
+  await rename(made, path)
+  await flushFolder(join(path, '..'))
+}
+
 async function removeDocument(path: string, document: string): Promise<undefined | Problem> {
-  const known = await givingDocumentsIn(path)
-  if (!known.includes(document)) return undefined
-  const left = known.filter((each) => each !== document)
   try {
-    const made = `${path}.new`
-    await writeFile(made, left.map((each) => `${each}\n`).join(''), { mode: 0o600, flush: true })
-    await rename(made, path)
-    await flushFolder(join(path, '..'))
+    const known = await givingDocumentsIn(path)
+    const left = known.filter((each) => each !== document)
+    if (left.length < known.length) await writeGivingDocuments(path, left)
     return undefined
   } catch (error) {
     return notStored(error)
   }
 }
 
-async function addDocument(path: string, document: string): Promise<undefined | Problem> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const known = text.split('\n').slice(0, -1)
-  if (known.includes(document)) return undefined
-  if (known.length >= MOST_DOCUMENTS) {
-    return problem('content.too-large', `At most ${MOST_DOCUMENTS} documents may describe a file.`)
-  }
+/** @param own the folder of the file */
+async function addDocument(own: string, document: string): Promise<undefined | Problem> {
+  const path = join(own, DOCUMENTS)
   try {
-    const file = await open(path, 'a', 0o600)
-    try {
-      await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
+    // Even if the document is known: it may have described the file before.
+    await rm(join(own, UNDESCRIBED), { force: true })
+    const known = await givingDocumentsIn(path)
+    if (known.includes(document)) return undefined
+    if (known.length >= MOST_DOCUMENTS) {
+      return problem('content.too-large', `At most ${MOST_DOCUMENTS} documents may describe a file.`)
     }
+    await writeGivingDocuments(path, [...known, document])
     return undefined
   } catch (error) {
     return notStored(error)
@@ -74,6 +75,7 @@ export interface Files {
    * by another write nor described, it is removed at once: clients without rights must not fill the disk.
    */
   release(sha1: string, refused?: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<void>
+  /** Throws if that cannot be read. */
   find(sha1: string): Promise<StoredFile | undefined>
   /** The bytes from `start` to `end`, both included. Opens the file only when the first piece is requested. */
   read(file: StoredFile, start: number, end: number): AsyncIterable<Uint8Array>
@@ -92,7 +94,7 @@ export interface Files {
 const DAY_MS = 24 * 60 * 60 * 1000
 const SHA1 = /^[0-9a-f]{40}$/
 const SHA256 = /^[0-9a-f]{64}$/
-/** Its modification time is when the last document stopped describing the file. */
+/** Its modification time is when a sweep first found that no document describes the file. */
 const UNDESCRIBED = 'undescribed'
 const DOCUMENTS = 'documents'
 /** How many files are checked at once. */
@@ -121,7 +123,7 @@ export function makeFiles(folder: string, now: () => number): Files {
     async receive(expected) {
       const made = await mkdir(arriving, { recursive: true, mode: 0o700 }).catch(notStored)
       if (typeof made === 'object') return made
-      await (sweeping ??= sweepArriving())
+      await (sweeping ??= sweepArriving().catch(() => undefined))
       return openArriving(arriving, expected)
     },
     async keep(arrived, document) {
@@ -136,12 +138,14 @@ export function makeFiles(folder: string, now: () => number): Files {
       if (size > 0)
         yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
     },
-    documentsOf: async (sha1) => new Set(await givingDocumentsIn(join(folderOf(place, sha1), DOCUMENTS))),
+    // If the list cannot be read, no document gives access.
+    documentsOf: async (sha1) =>
+      new Set(await givingDocumentsIn(join(folderOf(place, sha1), DOCUMENTS)).catch(() => [])),
     addDocument: (sha1, document) =>
       inTurn(() => {
         const bringing = underWay.get(sha1)
         if (bringing) bringing.isNew = false
-        return addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
+        return addDocument(folderOf(place, sha1), document)
       }),
     removeDocument: (sha1, document) => inTurn(() => removeDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
     async removeUndescribed(described) {
@@ -169,7 +173,7 @@ async function find(place: Place, sha1: string): Promise<StoredFile | undefined>
   if (!isSha1(sha1)) return undefined
   const own = folderOf(place, sha1)
   const sha256 = (await namesIn(own)).find((name) => SHA256.test(name))
-  const found = sha256 === undefined ? undefined : await stat(join(own, sha256)).catch(() => undefined)
+  const found = sha256 === undefined ? undefined : await stat(join(own, sha256)).catch(orThrow)
   return found && { sha1, sha256: sha256!, size: found.size, storedAt: found.mtimeMs }
 }
 
@@ -180,16 +184,15 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
     await mkdir(own, { recursive: true, mode: 0o700 })
     const known = (await namesIn(own)).filter((name) => SHA256.test(name))
     if (known.some((name) => name !== sha256)) return OTHER_CONTENT
-    await rm(join(own, UNDESCRIBED), { force: true })
     if (known.length === 0) {
       await rename(arrived.path, join(own, sha256))
       await setTime(place, join(own, sha256))
       for (const each of [own, join(own, '..'), place.folder]) await flushFolder(each)
     }
+    return (await find(place, sha1))!
   } catch (error) {
     return notStored(error)
   }
-  return (await find(place, sha1))!
 }
 
 /** The writes bringing a file now, by its SHA-1. `isNew`: the file came with them, and none has succeeded yet. */
@@ -202,9 +205,11 @@ async function keepFor(
   underWay: UnderWay,
 ): Promise<StoredFile | Problem> {
   const { sha1 } = arrived.digests()
-  const isNew = !(await find(place, sha1))
+  const before = await find(place, sha1).catch(notStored)
+  if (before && isFailure(before)) return before
+  const isNew = !before
   const kept = await store(place, arrived)
-  const failed = isFailure(kept) ? kept : await addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
+  const failed = isFailure(kept) ? kept : await addDocument(folderOf(place, sha1), document)
   if (failed && isNew) await rm(folderOf(place, sha1), { recursive: true, force: true })
   if (failed) return failed
   const bringing = underWay.get(sha1)
@@ -241,7 +246,7 @@ function setTime({ now }: Place, path: string): Promise<void> {
 
 async function sweepOne(place: Place, sha1: string, isDescribed: boolean): Promise<boolean> {
   const mark = join(folderOf(place, sha1), UNDESCRIBED)
-  const since = await stat(mark).catch(() => undefined)
+  const since = await stat(mark).catch(orThrow)
   if (isDescribed) {
     if (since) await rm(mark, { force: true })
     return false
@@ -268,7 +273,14 @@ function makeTurns(): <T>(task: () => Promise<T>) => Promise<T> {
   }
 }
 
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
+/** Throws any error except that there is no such file: a file that cannot be read must not count as missing. */
+function orThrow(error: unknown): undefined {
+  if (!isAbsent(error)) throw error
+  return undefined
+}
+
+/** Throws if the folder cannot be read. */
+const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder).catch(orThrow)) ?? []
 
 async function allIn(folder: string): Promise<string[]> {
   const all: string[] = []

@@ -2,9 +2,9 @@
 // continues, and a document with its state. Only a few run at a time; the others wait, and their agents take turns.
 import { type Starts, nextStart } from '../../../versioning/starts.js'
 import { readFactsNow } from '../../documents/document.js'
-import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
+import { flushFolder, isAbsent, isOfDisk, notStored } from '../../files/arriving.js'
 import { type Gateway, type Member, membersOf } from '../../gateway.js'
-import { ACCESS_TOKEN_CHECK, type TokenLimits } from '../../identity/agent.js'
+import { ACCESS_TOKEN_CHECK } from '../../identity/agent.js'
 import { makeTrace } from '../../log.js'
 import { putDocument } from '../../methods/put-document.js'
 import type { Writing } from '../../methods/write-rules.js'
@@ -13,14 +13,17 @@ import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
 import { decideOn } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
-import { type DescribedBy, noteRuns } from './import-notes.js'
+import { noteRuns } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
 import type { ImportPlan } from './plan.js'
+import { repeat } from './repeat.js'
+import { type Behind, type Kept, type RunRecord, drop, keep, makeKeeper, readKept } from './run-files.js'
 import { runImport } from './run-import.js'
 import { placeless } from './write-as.js'
-import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { writtenBefore } from './written-before.js'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 const GIVEN_UP = 'The gateway stopped twice at the same place of this import. Import its source in smaller parts.'
@@ -34,15 +37,6 @@ export async function startOfRun(
   // The thread's own record of its progress is newer than that of the run.
   const read = await readFile(`${plan.spool}.progress`, 'utf8').catch(() => '')
   return nextStart(`${written} ${read}`, before)
-}
-
-interface Behind {
-  /** The document with the state of the import. */
-  readonly document: string
-  readonly agent: string | undefined
-  /** The limits of the access token, if the agent was identified by one. */
-  readonly token?: TokenLimits | undefined
-  readonly network: string
 }
 
 /** The token may expire or be revoked during the import, and the agent may lose the right to import. */
@@ -70,34 +64,10 @@ const backgroundContext = (gateway: Gateway, member: Member, { agent, token, net
   request: placeless(gateway, document, network),
 })
 
-/** The record of a run on disk. */
-export interface RunRecord extends Behind {
-  /** The base of the application. */
-  readonly base: string
-  readonly title: string
-  readonly plan: ImportPlan
-  /** 'PUT' replaces documents; 'add' creates them or adds to them. */
-  readonly how: 'PUT' | 'add'
-  readonly stopsAtRefusal: boolean
-  readonly startedAt: number
-  /** The import in a document that describes it. */
-  readonly describedBy?: DescribedBy | undefined
-}
-
-interface Kept {
-  readonly record: RunRecord
-  readonly progress: ImportProgress
-  readonly written: number
-  /** How often the import was started since the process last stopped in an orderly way. */
-  readonly starts?: Starts | undefined
-}
-
-const KEPT_EVERY_MS = 1_000
 /** How many ended runs stay in memory. The documents of older ones stay. */
 const REMEMBERED = 100
 
 export const runsFolder = (importing: { readonly folder: string }): string => join(dirname(importing.folder), 'runs')
-const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
 export const containerOf = ({ base }: { readonly base: string }): string => `${base}imports/`
 
 /** Creates the document of the run, and starts the run or queues it. */
@@ -116,11 +86,12 @@ export async function startRun(
   if (isFailure(made)) return made
   // The run is created on disk before its document: even after a crash, each document that says "waiting" must have a
   // run.
-  await keep({ record, progress, written: 0 })
-  for (const path of [folderOf(record), runsFolder(IMPORTING.of(gateway))]) await flushFolder(path)
+  const kept = { record, progress, written: 0 }
+  await keep(kept)
+  await flushFolder(runsFolder(IMPORTING.of(gateway)))
   const stored = await storeState(gateway, context, record, progress, { isNew: true })
   if (isFailure(stored)) return stored
-  enqueue(gateway, context, { record, progress, written: 0 })
+  enqueue(gateway, context, kept)
   return undefined
 }
 
@@ -131,12 +102,14 @@ export function resumeRuns(gateway: Gateway): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
     try {
-      const { record, progress, written, starts } = JSON.parse(readFileSync(join(path, 'run.json'), 'utf8')) as Kept
-      const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
-      if (member) enqueue(gateway, member, { record, progress: { ...progress, state: 'waiting' }, written, starts })
-    } catch {
+      const kept = readKept(path)
+      const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === kept.record.base)
+      if (kept.endedAt === undefined) kept.progress.state = 'waiting'
+      if (member) enqueue(gateway, member, kept)
+    } catch (err) {
       // The process was killed before it created the run's document, so no client knows the run.
-      rmSync(path, { recursive: true, force: true })
+      if (isAbsent(err) || err instanceof SyntaxError) rmSync(path, { recursive: true, force: true })
+      else gateway.log.error({ err, folder: path }, 'an import cannot be read: it continues after a start that can')
     }
   }
 }
@@ -145,18 +118,6 @@ export async function stopRuns(gateway: Gateway): Promise<void> {
   const runs = [...IMPORTING.of(gateway).runs.values()]
   for (const run of runs) run.stop()
   await Promise.allSettled(runs.map((run) => run.ended))
-}
-
-async function keep(kept: Kept): Promise<void> {
-  const path = join(folderOf(kept.record), 'run.json')
-  await writeFile(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
-  await rename(`${path}.next`, path)
-}
-
-/** If the removal is interrupted, no run is left to continue. */
-async function drop(record: RunRecord): Promise<void> {
-  await rm(join(folderOf(record), 'run.json'), { force: true })
-  await rm(folderOf(record), { recursive: true, force: true })
 }
 
 function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
@@ -202,16 +163,16 @@ interface Turn {
 }
 
 /** Returns the run if it has lost its slot before its end. */
-async function run(
-  gateway: Gateway,
-  member: Member,
-  { record, progress, written, starts: before }: Kept,
-  { signal, stop, isCalledBack }: Turn,
-): Promise<undefined | Kept> {
-  const { application } = member
-  progress.state = 'running'
+async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Promise<undefined | Kept> {
+  const { signal, stop } = turn
+  const { record, progress } = kept
   const context = backgroundContext(gateway, member, record)
-  const own = await readFactsNow(application, record.document, context.trace)
+  if (kept.endedAt !== undefined) {
+    await end(context, kept, { endedAt: kept.endedAt, stop })
+    return undefined
+  }
+  progress.state = 'running'
+  const own = await readFactsNow(member.application, record.document, context.trace)
   // The process was killed before it created the document, so no client knows the run; or the document was deleted.
   if (!isFailure(own) && !own.value) {
     progress.state = 'cancelled'
@@ -219,47 +180,63 @@ async function run(
     return undefined
   }
   await storeState(gateway, member, record, progress)
-  const starts = await startOfRun(record.plan, written, before)
-  await keep({ record, progress, written, starts })
-  let [keptAt, done] = [-Infinity, written]
-  const failed = starts
-    ? await runImport({
-        context,
-        plan: record.plan,
-        how: record.how,
-        onlyHere: record.describedBy !== undefined,
-        ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
-        ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
-        async kept(now) {
-          done = now
-          if (gateway.now() - keptAt < KEPT_EVERY_MS) return
-          keptAt = gateway.now()
-          await keep({ record, progress, written: now, starts })
-        },
-      })
-    : problem('internal', GIVEN_UP)
+  const { failed, last } = await proceed(context, kept, turn)
   if (stop.aborted) {
-    await keep({ record, progress, written: done })
+    await keep(last)
     return undefined
   }
   if (failed === CALLED_BACK && !signal.aborted) {
     progress.state = 'waiting'
-    const left = { record, progress, written: done }
-    await keep(left)
+    await keep(last)
     await storeState(gateway, member, record, progress)
-    return left
+    return { ...last, progress }
   }
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
   if (failed && !signal.aborted) progress.reason = failed.detail
-  await end(context, record, progress)
+  await end(context, { ...last, progress }, { endedAt: gateway.now(), stop })
   return undefined
 }
 
+/** Imports until the end, or until it must stop. `last`: the state from which the import continues. */
+async function proceed(
+  context: Context,
+  kept: Kept,
+  { signal, isCalledBack }: Turn,
+): Promise<{ readonly failed: undefined | Problem; readonly last: Kept }> {
+  const { record, progress, written, begun: earlier = [] } = kept
+  const starts = await startOfRun(record.plan, written, kept.starts)
+  await keep({ ...kept, starts })
+  if (!starts) return { failed: problem('internal', GIVEN_UP), last: kept }
+  const keeper = makeKeeper({ ...kept, starts }, context.gateway.now)
+  const failed = await runImport({
+    context,
+    plan: record.plan,
+    how: record.how,
+    onlyHere: record.describedBy !== undefined,
+    ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
+    ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
+    async begun(from, documents) {
+      await keeper.begun(from + documents.length)
+      return writtenBefore(context, { from, documents }, earlier)
+    },
+    kept: keeper.written,
+  })
+  return { failed, last: { ...keeper.last(), starts: undefined } }
+}
+
 /** Records the outcome in the import's document and in the document that describes it, and removes the run's files. */
-async function end(context: Context, record: RunRecord, progress: ImportProgress): Promise<void> {
+async function end(
+  context: Context,
+  kept: Kept,
+  { endedAt, stop }: Pick<Turn, 'stop'> & { readonly endedAt: number },
+): Promise<void> {
   const { gateway } = context
-  const endedAt = gateway.now()
-  const stored = await storeState(gateway, context, record, progress, { endedAt })
+  const { record, progress } = kept
+  // After a kill, an import whose state says that it has ended must not continue.
+  await keep({ ...kept, endedAt })
+  const stored = await repeat(context, stop, () => storeState(gateway, context, record, progress, { endedAt }))
+  // The next process records the outcome.
+  if (stored === 'stopped') return
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }

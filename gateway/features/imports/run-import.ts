@@ -3,13 +3,14 @@
 import type { Awaitable } from '../../maybe-async.js'
 import type { Outcomes } from '../../methods/create-batch.js'
 import { type WrittenContent, toStore } from '../../methods/write-request.js'
-import { type Problem, type ProblemCode, isFailure, problem } from '../../problem.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
 import type { Context } from '../../request/context.js'
 import { addCounts, addFindings, newProgress } from './import-state.js'
 import { type Thread, askImport, makeBatches, startImportThread } from './import-thread.js'
 import type { ImportFinding, ImportProgress } from './importing.js'
 import type { ImportPlan, Made, ReadProgress } from './plan.js'
+import { isTemporary, repeat } from './repeat.js'
 import { createAs, importAs, importPlaceOf, placeHere } from './write-as.js'
 import { setMaxListeners } from 'node:events'
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
@@ -86,6 +87,11 @@ export interface RunningImport {
   readonly signal: AbortSignal
   /** Why the import must stop, if so; called before each batch. */
   ended?(): Promise<undefined | Problem>
+  /**
+   * Called before a group is written. Returns those of its documents that an earlier process has written.
+   * @param from the number of the first document
+   */
+  begun?(from: number, documents: readonly string[]): Promise<ReadonlySet<string>>
   /** Called after each step. @param written the number of documents written, in order */
   kept(written: number): Awaitable<void>
 }
@@ -172,9 +178,11 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
         const isNext = underWay.some((one) => one.level !== level)
         const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
         if (failed) return failed
+        const before = await running.begun?.(from, group.map(({ document }) => document)) // prettier-ignore
+        const left = before ? group.filter(({ document }) => !before.has(document)) : group
         from += group.length
-        const counts = newProgress(0)
-        const outcome = writeLevel({ ...running, progress: counts }, group)
+        const counts = { ...newProgress(0), written: group.length - left.length }
+        const outcome = writeLevel({ ...running, progress: counts }, left)
         // The outcome is awaited later. Until then, a failure must not count as unhandled.
         outcome.catch(() => undefined)
         underWay.push({ level, upTo: from, outcome, counts })
@@ -243,7 +251,7 @@ async function createLevel({ context, progress }: RunningImport, documents: read
     'refused' in made ? [] : [[made.document, contentOf(made, forms)] as const],
   )
   const outcomes = await createAs(context, contents, context.gateway.now())
-  const over = [...outcomes].filter(([, outcome]) => !isFailure(outcome) || !PASSING.has(outcome.failure))
+  const over = [...outcomes].filter(([, outcome]) => !isFailure(outcome) || !isTemporary(outcome))
   for (const [document, outcome] of over) {
     if (isFailure(outcome)) report(progress, { document, detail: outcome.detail })
     progress[isFailure(outcome) ? 'refused' : outcome]++
@@ -251,29 +259,11 @@ async function createLevel({ context, progress }: RunningImport, documents: read
   return new Map(over)
 }
 
-/** Temporary problems. */
-const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'server.overloaded',
-  'store.unreachable',
-  'store.overloaded',
-  'store.in-doubt',
-  'history.full',
-  'access.unavailable',
-])
-const TRIES = 30
-const WAIT_MS = 1_000
-
 async function writeOne(running: RunningImport, made: Made): Promise<'written' | 'unchanged' | 'stopped' | Problem> {
   if ('refused' in made) return problem('content.too-large', made.refused)
   const { context, how, signal, onlyHere } = running
   const place = (onlyHere ? placeHere : importPlaceOf)(context, made.document)
   if (isFailure(place)) return place
   const content = contentOf(made, running.context.application.traits.literals())
-  for (let tries = 1; ; tries++) {
-    const answered = await importAs(context, place, content, { how, now: context.gateway.now() })
-    if (!isFailure(answered)) return answered
-    if (!PASSING.has(answered.failure) || tries === TRIES) return answered
-    await sleep(WAIT_MS, undefined, { signal }).catch(() => undefined)
-    if (signal.aborted) return 'stopped'
-  }
+  return repeat(context, signal, () => importAs(context, place, content, { how, now: context.gateway.now() }))
 }

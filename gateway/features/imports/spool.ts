@@ -1,7 +1,7 @@
 // The output of an import on disk, until it is written to the store: the triples in the order in which they were made,
 // and an index by document. After a crash, a spool continues from its last complete state. Only for the thread of an
 // import.
-import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { sumOf } from '../../../cache/entity-tag.js'
 import { compareAsBytes, counted, sortedAsBytes } from '../../rdf/graph.js'
 import { lineInForm } from '../../rdf/literal-forms.js'
@@ -70,7 +70,8 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
       pieces.push(head, ...texts)
     }
     if (size > most) throw tooMany(most)
-    if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
+    // `writeSync` may write a part, without an error.
+    if (pieces.length > 0) writeFileSync(file, Buffer.concat(pieces))
     return size
   }
 

@@ -7,6 +7,7 @@ import t from 'tap'
 import { sumOf } from '../../../../cache/entity-tag.js'
 import { openSpool } from '../../../../gateway/features/imports/spool.js'
 import { AS_WRITTEN } from '../../../../gateway/rdf/literal-forms.js'
+import { withSmallFiles } from '../../../support/small-files.js'
 import { createTogether, type WantedDocument } from '../../../../gateway/methods/create-batch.js'
 
 const KEY = 'key'
@@ -48,6 +49,18 @@ void t.test('a spool', (t) => {
     t.same(again.read(0, 10, TO_STORE), made, `${name}: opened again`)
     again.close()
   }
+  t.end()
+})
+
+void t.test('a write that the disk takes only in part fails', { skip: process.platform === 'win32' }, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-spool-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const module = new URL('../../../../gateway/features/imports/spool.js', import.meta.url).href
+  const script = `import { openSpool } from ${JSON.stringify(module)}
+    const spool = openSpool(${JSON.stringify(join(folder, 'spool'))}, 0)
+    spool.add('https://localhost/a/', '<urn:s> <urn:p> "' + 'x'.repeat(20_000) + '"')
+    try { console.log(spool.flush()) } catch (error) { console.log(error.code) }`
+  t.equal(withSmallFiles(script), 'EFBIG')
   t.end()
 })
 

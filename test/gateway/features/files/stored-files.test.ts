@@ -1,0 +1,143 @@
+// Files in the data folder (gateway/files/): written as a whole or not at all, and removed only if nothing describes them.
+import fs, { mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Files, makeFiles } from '../../../../gateway/files/files.js'
+import { writeWhole } from '../../../../gateway/files/whole-file.js'
+import { isFailure } from '../../../../gateway/problem.js'
+import { withSmallFiles } from '../../../support/small-files.js'
+
+const HOUR_MS = 60 * 60 * 1000
+const [A, B] = ['https://localhost/a/', 'https://localhost/b/']
+
+function folderFor(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-files-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Stores a file for document A, which has been written. Returns its SHA-1. */
+async function storeFile(files: Files): Promise<string> {
+  const arriving = await files.receive()
+  if (isFailure(arriving)) throw new Error(arriving.detail)
+  await arriving.write(Buffer.from('content'))
+  const stored = await files.keep(arriving, A)
+  if (isFailure(stored)) throw new Error(stored.detail)
+  await files.release(stored.sha1)
+  return stored.sha1
+}
+
+const listOf = (folder: string, sha1: string): string => join(folder, sha1.slice(0, 2), sha1, 'documents')
+
+void t.test('a list of documents is never lost, and no cut name counts', async (t) => {
+  const rows: readonly [name: string, list: string | undefined, added: string | undefined, documents: readonly string[]][] = [
+    ['a whole list', `${A}\n`, undefined, [A, B]],
+    ['the document is in it', `${A}\n${B}\n`, undefined, [A, B]],
+    ['its last line was cut off', `${A}\n${A}x/`, undefined, [A, B]],
+    ['its only line was cut off', A, undefined, [B]],
+    ['there is no list', undefined, undefined, [B]],
+    ['it cannot be read', 'folder', 'files.failed', []],
+  ] // prettier-ignore
+  for (const [name, list, added, documents] of rows) {
+    const folder = folderFor(t)
+    const files = makeFiles(folder, Date.now)
+    const sha1 = await storeFile(files)
+    const path = listOf(folder, sha1)
+    rmSync(path)
+    if (list === 'folder') mkdirSync(path)
+    else if (list !== undefined) writeFileSync(path, list)
+    const failed = await files.addDocument(sha1, B)
+    t.equal(failed?.failure, added, name)
+    t.same([...(await files.documentsOf(sha1))], documents, name)
+  }
+})
+
+void t.test('a file that cannot be read does not count as new', async (t) => {
+  const folder = folderFor(t)
+  const files = makeFiles(folder, Date.now)
+  const sha1 = await storeFile(files)
+  const own = join(folder, sha1.slice(0, 2), sha1)
+  const { readdir } = fs.promises
+  let failing = true
+  // The process has too many open files, and a moment later it does not.
+  fs.promises.readdir = ((...sent: Parameters<typeof readdir>) =>
+    failing && sent[0] === own
+      ? Promise.reject(Object.assign(new Error('too many'), { code: 'EMFILE', syscall: 'scandir' }))
+      : readdir(...sent)) as typeof readdir
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.promises.readdir = readdir
+    syncBuiltinESMExports()
+  })
+  await t.rejects(files.find(sha1), { code: 'EMFILE' })
+  rmSync(join(own, 'documents'))
+  mkdirSync(join(own, 'documents'))
+  await t.rejects(storeFile(files), /EMFILE/)
+  failing = false
+  t.equal((await files.find(sha1))?.sha1, sha1, 'its bytes stay')
+})
+
+void t.test('a file that the disk takes only in part fails', { skip: process.platform === 'win32' }, async (t) => {
+  const folder = folderFor(t)
+  const sha1 = await storeFile(makeFiles(folder, Date.now))
+  const [whole, list] = [join(folder, 'whole'), listOf(folder, sha1)]
+  const module = (name: string): string => JSON.stringify(new URL(`../../../../gateway/files/${name}.js`, import.meta.url).href) // prettier-ignore
+  const rows: readonly [name: string, file: string, before: string, act: string][] = [
+    ['writeWhole', whole, 'old', `writeWhole(${JSON.stringify(whole)}, LONG)`],
+    ['addDocument', list, `${A}\n`, `const failed = await makeFiles(${JSON.stringify(folder)}, Date.now).addDocument('${sha1}', LONG); if (failed) throw { code: failed.detail }`],
+  ] // prettier-ignore
+  for (const [name, file, before, act] of rows) {
+    writeFileSync(file, before)
+    const output = withSmallFiles(`import { writeWhole } from ${module('whole-file')}
+      import { makeFiles } from ${module('files')}
+      const LONG = 'x'.repeat(20_000)
+      try { ${act}; console.log('done') } catch (error) { console.log(error.code) }`)
+    t.match(output, /EFBIG/, name)
+    t.equal(readFileSync(file, 'utf8'), before, `${name}: the old content stays`)
+  }
+})
+
+void t.test('writeWhole flushes the file and its folder', { skip: process.platform !== 'linux' }, (t) => {
+  const folder = folderFor(t)
+  const file = join(folder, 'data/file')
+  const flushed: string[] = []
+  const { fsyncSync } = fs
+  fs.fsyncSync = (descriptor) => {
+    flushed.push(readlinkSync(`/proc/self/fd/${descriptor}`))
+    fsyncSync(descriptor)
+  }
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    fs.fsyncSync = fsyncSync
+    syncBuiltinESMExports()
+  })
+  writeWhole(file, 'new')
+  t.equal(readFileSync(file, 'utf8'), 'new')
+  t.same(readdirSync(dirname(file)), ['file'])
+  t.equal(flushed.at(-1), dirname(file), 'the folder comes last')
+  t.end()
+})
+
+void t.test('a file that a document begins to describe is not swept', async (t) => {
+  const rows: readonly [name: string, begins: string | undefined, after: number, removed: number][] = [
+    ['none does', undefined, 25, 1],
+    ['none does, and it was described until today', undefined, 1, 0],
+    ['another document does', B, 25, 0],
+    ['a document that described it before does', A, 25, 0],
+  ] // prettier-ignore
+  for (const [name, begins, after, removed] of rows) {
+    let now = Date.now()
+    const files = makeFiles(folderFor(t), () => now)
+    const sha1 = await storeFile(files)
+    const sweep = (): Promise<number> => files.removeUndescribed(() => Promise.resolve(new Set()))
+    t.equal(await sweep(), 0, `${name}: not at once`)
+    now += after * HOUR_MS
+    if (begins !== undefined) t.equal(await files.addDocument(sha1, begins), undefined)
+    t.equal(await sweep(), removed, name)
+    t.equal((await files.find(sha1)) === undefined, removed === 1, `${name}: its bytes`)
+    now += 25 * HOUR_MS
+    t.equal(await sweep(), 1 - removed, `${name}: if the document was not written, it is removed a day later`)
+  }
+})
