@@ -153,7 +153,7 @@ function historyOf(parts: HistoryParts): History {
     undone: async (entries) => {
       const written = journal.undone(entries)
       relay.wake()
-      await written
+      return written
     },
     open: journal.open,
     log: parts.log,

@@ -258,6 +258,7 @@ const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'store.overloaded',
   'store.in-doubt',
   'history.full',
+  'history.in-doubt',
   'access.unavailable',
 ])
 const TRIES = 30
