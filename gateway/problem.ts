@@ -62,6 +62,8 @@ export const STATUS_OF = {
   'write.outdated': 503,
   'history.full': 503,
   'history.failed': 503,
+  /** The journal could not be written, and it is unknown whether the change will be made. */
+  'history.in-doubt': 502,
   /** The disk of the history would be left with too little room. */
   'history.no-room': 507,
   /** A file cannot be written, or its disk would be left with too little room. */

@@ -12,7 +12,7 @@ export const isFailure = <T>(value: T): value is Extract<T, Failure> =>
 /** The codes of setbacks. A closed list: journal/pauses.ts and journal/relay.ts have a rule for each. */
 export type SetbackCode =
   | 'unreachable' // no connection, or a 5xx status; nothing was done
-  | 'in-doubt' // the connection broke, or no answer came: the request may have been carried out
+  | 'in-doubt' // the connection or the disk failed: the request may have been carried out
   | 'conflict' // the branch or the file has moved on meanwhile
   | 'limited' // retry at `retryAt`
   | 'denied' // the token is missing, refused or may not write; or a rule of the branch forbids the commit

@@ -86,14 +86,17 @@ export interface History {
   readonly resumed: Resumed
   /**
    * Resolves when all of the changes are durably in the journal. After a Setback none of them is, and the store must
-   * not be changed: there is no room, or a change could never be committed (`unfit`). Call it under the documents'
-   * locks, when none of them has an open entry.
+   * not be changed: there is no room, or a change could never be committed (`unfit`). If it is `in-doubt`, all of them
+   * may be open entries after a crash. Call it under the documents' locks, when none of them has an open entry.
    */
   begin(changes: readonly NewChange[], decided?: WriteBasis): Promise<readonly OpenEntry[] | Setback>
   /** Call it when the store has done these: they will be committed. After a crash the last ones may be open again. */
   done(entries: readonly OpenEntry[]): void
-  /** Drops these durably: the store has not done them, and will not. */
-  undone(entries: readonly OpenEntry[]): Promise<void>
+  /**
+   * Drops these durably: the store has not done them, and will not. After a Setback they may be open again after a
+   * crash, and then the store gets them.
+   */
+  undone(entries: readonly OpenEntry[]): Promise<undefined | Setback>
   /**
    * The entries in doubt, in order: those of this document, or all. Running writes are among them, so settle an entry
    * only under its document's lock.

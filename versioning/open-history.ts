@@ -78,11 +78,12 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
     const { writeLog = makeWriteLog(iri) } = options
     const journal = await openJournal({ database, pathOf, now, limits, writeLog, hasRules, excerptOf })
     const subject = JSON.stringify([1, onlyNewest ? 'newest' : repository.name, base, prefix])
-    const index = await openVersionIndex(database, { subject, onlyNewest })
+    const index = await openVersionIndex(database, { subject, now, onlyNewest })
     const isDocument = (path: string): boolean =>
       (takesOthers ? graphOfPath : documentOfPath)(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
     const resumed = await openResumed(database)
+    await tellHead(repository, index, now)
     const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
     const close = async (): Promise<void> => {
       await relay.stop(STOP_MS)
@@ -94,6 +95,13 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
     await database.close()
     return caughtSetback(error)
   }
+}
+
+/** Tells the repository which head it had at the end of the last run, if it has just got it. */
+async function tellHead(repository: Repository, index: VersionIndex, now: () => number): Promise<void> {
+  const [head, at] = [index.head(), await index.addedAt()]
+  // The clock may have been set back since.
+  if (head !== undefined && at !== undefined) repository.had?.(head, Math.abs(now() - at))
 }
 
 /** The IRI of the log. */
@@ -145,7 +153,7 @@ function historyOf(parts: HistoryParts): History {
     undone: async (entries) => {
       const written = journal.undone(entries)
       relay.wake()
-      await written
+      return written
     },
     open: journal.open,
     log: parts.log,

@@ -83,6 +83,11 @@ export interface Repository {
   files(): AsyncIterable<{ readonly path: string; readonly blob: string }>
   /** The same files with their contents, for filling a store. Throws SetbackError. */
   contents(): AsyncIterable<TreeFile>
+  /**
+   * Tells that the branch had this commit so many ms ago, for a repository that may show its commits late: an earlier
+   * head then counts as late for a while, and not as a branch that was set back.
+   */
+  had?(commit: string, ago: number): void
   /** Undefined if commits can be made now. */
   ready(): Promise<undefined | Setback>
   close(): Promise<void>

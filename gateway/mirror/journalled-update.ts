@@ -7,7 +7,7 @@ import { MAX_DOCUMENT } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
-import { begin, keepBefore, type Journalled } from './journalled-write.js'
+import { begin, keepBefore, withdraw, type Journalled } from './journalled-write.js'
 import type { Author } from './settlement.js'
 import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect } from './write-failures.js'
 
@@ -85,9 +85,9 @@ export async function updateAnnounced(
     return undefined
   }
   const failed = await store.update(text, { announce })
-  if (failed) await history.undone(entries)
-  else history.done(entries)
-  return failed
+  if (failed) return withdraw(application, entries, failed)
+  history.done(entries)
+  return undefined
 }
 
 /** Spec 4.1: the root document cannot be deleted, not even by an update. */

@@ -30,8 +30,20 @@ export async function begin(
   decided?: WriteBasis,
 ): Promise<readonly OpenEntry[] | Problem> {
   const entries = await history.begin(changes, decided)
-  if (!isFailure(entries)) return entries
-  const failed = historyProblem(entries)
+  return isFailure(entries) ? forClient(historyProblem(entries)) : entries
+}
+
+/** Drops the entries of a write that has failed, durably. Returns the answer to the write. */
+export async function withdraw(
+  { history }: Pick<Journalled, 'history'>,
+  entries: readonly OpenEntry[],
+  failed: Problem,
+): Promise<Problem> {
+  const undropped = await history.undone(entries)
+  return undropped ? forClient(historyProblem({ ...undropped, failure: 'in-doubt' })) : failed
+}
+
+function forClient(failed: Problem): Problem {
   const detail = NOT_RECORDED[failed.failure]
   return detail === undefined ? failed : { ...failed, detail, cause: failed.detail }
 }
@@ -41,6 +53,8 @@ const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
   'history.full':
     'The gateway has no room to record the change in its history, so the change is not made. Retry later.',
   'history.failed': 'The gateway cannot record the change in its history, so the change is not made. Retry later.',
+  'history.in-doubt':
+    'The gateway cannot write its history, so it is unknown whether the change is made. Check it, and repeat it if needed.',
 }
 
 /**
@@ -97,14 +111,15 @@ export async function carryOutJournalled(
       alone: act,
       isThere: () => areThere(application, changes),
       async settled(failed, isLate) {
-        if (failed) return history.undone(entries)
+        if (failed) return withdraw(application, entries, failed)
         history.done(entries)
         if (isLate) late?.()
+        return undefined
       },
     })
   const failed = await act()
+  if (failed && hadNoEffect(failed)) return withdraw(application, entries, failed)
   if (!failed) history.done(entries)
-  else if (hadNoEffect(failed)) await history.undone(entries)
   else settlement.doubt(entries, late)
   return failed
 }

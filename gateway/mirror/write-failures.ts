@@ -32,7 +32,11 @@ export const historyProblem = ({ failure, detail }: Setback): Problem =>
     ? problem('update.form', detail)
     : problem(CODES[failure] ?? 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
 
-const CODES: Partial<Record<SetbackCode, ProblemCode>> = { full: 'history.full', outdated: 'write.outdated' }
+const CODES: Partial<Record<SetbackCode, ProblemCode>> = {
+  full: 'history.full',
+  outdated: 'write.outdated',
+  'in-doubt': 'history.in-doubt',
+}
 
 /** How long a store may still carry out a write after the gateway has given up on it, ms. */
 export const DOUBT_MS = 5_000

@@ -14,11 +14,11 @@ export interface LoggedWrite {
   /** True if the store has the result of `alone`. */
   readonly isThere: () => Promise<boolean | Problem>
   /**
-   * Called once with the outcome.
+   * Called once with the outcome. Returns the answer to the client if it differs from `failed`.
    * @param failed the problem, if the store has not done the write, and will not
    * @param isLate true if the client was already told that the outcome is unknown
    */
-  readonly settled: (failed: undefined | Problem, isLate: boolean) => unknown
+  readonly settled: (failed: undefined | Problem, isLate: boolean) => undefined | Promise<undefined | Problem>
 }
 
 /** A write whose outcome is not known yet. */
@@ -71,10 +71,8 @@ export async function settle(
   failed: undefined | Problem,
   { log }: { readonly log: Log },
 ): Promise<void> {
-  const settleOne = async (write: QueuedWrite): Promise<undefined | Problem> => {
-    await write.settled(failed, write.isAnswered)
-    return failed
-  }
+  const settleOne = async (write: QueuedWrite): Promise<undefined | Problem> =>
+    (await write.settled(failed, write.isAnswered)) ?? failed
   const settled = group.map(async (write) => {
     const outcome = await settleOne(write).catch((error: unknown) => {
       log.error({ err: error }, 'the outcome of a write could not be recorded')

@@ -68,7 +68,7 @@ export function succeeded<T>(value: T | Setback): T {
   return value
 }
 
-async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+export async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items
 }
 

@@ -16,8 +16,13 @@ export interface NewCommitText {
 export interface GitHubBranch {
   readonly name: string
   readonly committer: Ident
-  /** The commit at the head; undefined when the branch or everything is missing. It may lag behind the last write. */
+  /**
+   * The commit at the head; undefined when the branch or everything is missing. If GitHub shows an earlier one than the
+   * last commit (`had`), it is the last commit: GitHub may show commits late.
+   */
   head(): Promise<string | undefined | GitHubRefusal>
+  /** The branch had this commit so many ms ago: it is the last commit that the gateway knows. */
+  had(commit: string, ago?: number): void
   /** Creates the branch from the default branch; in an empty repository by committing a first file. */
   create(): Promise<undefined | Setback>
   /** Returns the head; creates the branch if it is missing. */
@@ -30,17 +35,23 @@ interface NamedBranch {
   readonly api: GitHubApi
   readonly name: string
   readonly committer: Ident
+  /** For how long GitHub may show an earlier head, ms. */
+  readonly lag: number
+  /** The last known commit, and the end of the time in which GitHub may not show it yet, by `performance.now()`. */
+  readonly last: { commit: string; lateUntil: number }
 }
 
+export const COMPARISON = 'GET /repos/{owner}/{repo}/compare/{basehead}'
 // With this file, each clone checks the files out as they were committed, whatever its own settings.
 const FIRST_FILE = { path: '.gitattributes', content: '*.nt -text\n', message: 'Begin' }
 
-export function openBranch(api: GitHubApi, name: string, committer: Ident): GitHubBranch {
-  const branch: NamedBranch = { api, name, committer }
+export function openBranch(api: GitHubApi, name: string, committer: Ident, lag: number): GitHubBranch {
+  const branch: NamedBranch = { api, name, committer, lag, last: { commit: '', lateUntil: 0 } }
   return {
     name,
     committer,
-    head: () => headOf(branch),
+    head: () => newestHead(branch),
+    had: (commit, ago) => had(branch, commit, ago),
     create: () => create(branch),
     start: () => start(branch),
     append: (head, tree, text) => append(branch, head, tree, text),
@@ -62,6 +73,22 @@ async function headOf({ api, name }: NamedBranch): Promise<string | undefined | 
   // GitHub also answers 404 if the token has no access: the branch is missing only if the repository can be read.
   const repository = await defaultBranch(api)
   return isFailure(repository) ? repository : undefined
+}
+
+function had({ last, lag }: NamedBranch, commit: string, ago = 0): void {
+  last.commit = commit
+  last.lateUntil = performance.now() + lag - ago
+}
+
+async function newestHead(branch: NamedBranch): Promise<string | undefined | GitHubRefusal> {
+  const { api, last } = branch
+  const shown = await headOf(branch)
+  if (isFailure(shown) || shown === last.commit || performance.now() >= last.lateUntil) return shown
+  if (shown === undefined) return last.commit
+  const parameters = { basehead: `${last.commit}...${shown}`, per_page: 1 }
+  const status = await api.ask(COMPARISON, parameters, (data: { status: unknown }) => stringFrom(data.status))
+  if (isFailure(status)) return status.failure === 'missing' ? shown : status
+  return status === 'behind' ? last.commit : shown
 }
 
 async function create({ api, name }: NamedBranch): Promise<undefined | Setback> {
@@ -113,11 +140,12 @@ function commitFirstFile({ api, name, committer }: NamedBranch): Promise<BranchH
 }
 
 async function append(
-  { api, name, committer }: NamedBranch,
+  branch: NamedBranch,
   parent: BranchHead,
   tree: string,
   { author, message, time }: NewCommitText,
 ): Promise<BranchHead | 'moved' | Setback> {
+  const { api, name, committer } = branch
   const date = (after?: number): string => isoSeconds(commitTime(time, after))
   const idents = { author: { ...author, date: date() }, committer: { ...committer, date: date(parent.time) } }
   const commit = { message, tree, parents: [parent.commit], ...idents }
@@ -125,7 +153,10 @@ async function append(
   if (isFailure(made)) return made
   const update = { ref: `heads/${name}`, sha: made.commit, force: false }
   const refused = await api.ask('PATCH /repos/{owner}/{repo}/git/refs/{ref}', update, () => undefined)
-  if (!refused) return made
+  if (!refused) {
+    had(branch, made.commit)
+    return made
+  }
   const moved = refused.failure === 'conflict' || (refused.failure === 'unfit' && !/rule violation/i.test(refused.said))
   return moved ? 'moved' : refused
 }

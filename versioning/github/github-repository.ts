@@ -19,7 +19,7 @@ export interface GitHubRepositoryOptions extends GitHubSettings {
   readonly committer?: Ident
   /** The pause before the first retry after others have committed, ms; each further pause is twice as long. */
   readonly pause?: number
-  /** For how long after a write GitHub may return older state, ms. */
+  /** For how long after a commit GitHub may show an earlier head, ms. */
   readonly lag?: number
 }
 
@@ -35,13 +35,11 @@ export async function openGitHubRepository(options: GitHubRepositoryOptions): Pr
   }
   const { pathPrefix, committer = GATEWAY, now, lag = LAG_MS } = options
   const api = openGitHubApi(options)
-  const branch = openBranch(api, options.branch, committer)
+  const branch = openBranch(api, options.branch, committer, lag)
   const pause = (attempt: number): Promise<void> =>
     sleep((options.pause ?? PAUSE_MS) * 2 ** (attempt - 1) * (0.5 + Math.random()))
-  let written = { commit: '', at: 0 }
-  const isFresh = (commit: string): boolean => commit === written.commit && performance.now() - written.at < lag
   const { filesOf, read, files, contents } = makeGitHubReading({ api, branch, pathPrefix, now })
-  const { log, logged } = makeGitHubLog({ api, branch, filesOf, isFresh })
+  const { log, logged } = makeGitHubLog({ api, branch, filesOf })
   const { commit, find } = makeGitHubCommits({ api, branch, pause })
   const commitFiles = makeFilesCommit({ api, branch, filesOf, logged, find, pathPrefix, pause })
   // GitHub refuses simultaneous writes to a branch.
@@ -58,7 +56,7 @@ export async function openGitHubRepository(options: GitHubRepositoryOptions): Pr
         for (const change of changes) {
           const outcome = noToken ?? (await commit(change))
           if (isFailure(outcome)) return { ...outcome, done }
-          written = { commit: outcome.commit, at: performance.now() }
+          branch.had(outcome.commit)
           done.push(outcome)
         }
         return done
@@ -68,6 +66,7 @@ export async function openGitHubRepository(options: GitHubRepositoryOptions): Pr
     log,
     files,
     contents,
+    had: branch.had,
     ready: async () => noToken ?? whyNotReady(api),
     async close() {
       api.close()

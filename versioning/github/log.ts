@@ -3,7 +3,7 @@ import { orThrow, SetbackError } from '../failure.js'
 import { mainLine, mainLineSince, type Ancestor, type OnLine } from '../git/main-line.js'
 import type { LoggedCommit, Repository } from '../repository.js'
 import type { GitHubApi } from './api.js'
-import type { GitHubBranch } from './branch.js'
+import { COMPARISON, type GitHubBranch } from './branch.js'
 import { readDetail, readListing, type CommitDetail, type CommitPage, type TreeListing } from './listing.js'
 import { resultsInOrder, type GitHubReading } from './reading.js'
 
@@ -14,8 +14,6 @@ interface LogOptions {
   readonly api: GitHubApi
   readonly branch: GitHubBranch
   readonly filesOf: GitHubReading['filesOf']
-  /** True if the commit became the head so recently that GitHub may not show it everywhere. */
-  readonly isFresh: (commit: string) => boolean
 }
 
 export interface GitHubLog extends Pick<Repository, 'log'> {
@@ -72,7 +70,6 @@ async function between(options: LogOptions, from: string, head: string): Promise
   const ancestors = new Map<string, Ancestor>()
   try {
     for await (const { status, commits } of comparison(options, from, head)) {
-      if (status === 'behind' && options.isFresh(from)) return []
       if (status !== 'ahead') return undefined
       for (const one of commits) ancestors.set(one.commit, one)
     }
@@ -100,7 +97,7 @@ async function wholeLine(options: LogOptions, head: string): Promise<readonly On
 }
 
 const comparison = (options: LogOptions, base: string, head: string): AsyncGenerator<CommitPage> =>
-  pages(options, 'GET /repos/{owner}/{repo}/compare/{basehead}', { basehead: `${base}...${head}` })
+  pages(options, COMPARISON, { basehead: `${base}...${head}` })
 
 async function* pages({ api, branch }: LogOptions, route: string, parameters: object): AsyncGenerator<CommitPage> {
   const read = (data: TreeListing): CommitPage => readListing(data, branch)

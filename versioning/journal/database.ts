@@ -11,14 +11,18 @@ export type DatabaseOperation =
 export const put = (key: string, value: string): DatabaseOperation => ({ type: 'put', key, value })
 export const del = (key: string): DatabaseOperation => ({ type: 'del', key })
 
-/** What happens to operations that could not be written: `undo` is for keys that are written only once. */
+/**
+ * What happens to operations that could not be written: `undo` is for keys that are written only once. LevelDB's log may
+ * contain a failed batch all the same, and bring it back when it is opened.
+ */
 export type Failing = 'drop' | 'undo' | 'keep'
 
 export interface Database {
   /**
    * Writes all of these operations or none, after all earlier ones; with `sync` it resolves when they are on the disk.
    * Operations that wait while a batch is written share the next batch; those without `sync` wait a little for some
-   * with it. After a failure the next write opens the database again, and begins with the operations to keep or undo.
+   * with it. After a failure the database is opened again, and the operations to keep or undo are synced before any
+   * others. Until that succeeds, operations to `undo` are `in-doubt`: they may be there after a crash.
    */
   write(operations: readonly DatabaseOperation[], sync: boolean, failing: Failing): Promise<undefined | Setback>
   /** Throws SetbackError, as all reading does. */
@@ -111,7 +115,7 @@ export async function openDatabase(folder: string, log: OperatorLog): Promise<Da
       state.closed = true
       startWriting(state)
       await state.writing
-      if (state.leftover.length > 0) await attempt(state, [])
+      await repair(state)
       await level.close()
     },
   }
@@ -133,40 +137,59 @@ async function drain(state: DatabaseState): Promise<void> {
     const group = queue.splice(0, beyond === -1 ? queue.length : beyond)
     state.due = beyond !== -1
     const outcome = await attempt(state, group)
-    for (const { resolve } of group) resolve(outcome)
+    for (const { failing, resolve } of group) resolve(outcome?.[failing])
   }
   state.writing = undefined
 }
 
-async function attempt(state: DatabaseState, group: readonly WaitingWrite[]): Promise<undefined | Setback> {
+/** The outcome of a failed write, for each kind of operation. */
+type Failed = Readonly<Record<Failing, undefined | Setback>>
+
+async function attempt(state: DatabaseState, group: readonly WaitingWrite[]): Promise<undefined | Failed> {
   const broken = await repair(state)
   if (broken) {
     state.leftover.push(...group.filter(({ failing }) => failing === 'keep').flatMap(({ operations }) => operations))
-    return broken
+    return { drop: broken, undo: broken, keep: broken }
   }
-  const sync = state.leftover.length > 0 || group.some((waiting) => waiting.sync)
-  try {
-    await writeBatch(state.level, [...state.leftover, ...group.flatMap(({ operations }) => operations)], sync)
-    state.leftover = []
-    state.counts.batches++
-    if (sync) state.counts.synced++
-    return undefined
-  } catch (error) {
-    state.leftover.push(...group.flatMap(afterFailure))
-    state.broken = unwritable(state.folder, error)
-    state.log.error({ folder: state.folder }, state.broken.detail)
-    return state.broken
-  }
+  const sync = group.some((waiting) => waiting.sync)
+  const operations = group.flatMap((waiting) => waiting.operations)
+  const failed = await writeCounted(state, operations, sync)
+  if (!failed) return undefined
+  state.broken = failed
+  state.leftover.push(...group.flatMap(afterFailure))
+  state.log.error({ folder: state.folder }, failed.detail)
+  const unrepaired = await repair(state)
+  return { drop: failed, undo: unrepaired ? { ...failed, failure: 'in-doubt' } : failed, keep: unrepaired }
 }
 
-/** Opens the database again: after a failure LevelDB refuses all writes, or its log may lose later ones. */
+/**
+ * Opens the database again: after a failure LevelDB refuses all writes, or its log may lose later ones. Then keeps or
+ * undoes the operations that failed.
+ */
 async function repair(state: DatabaseState): Promise<undefined | Setback> {
   const { level, folder, log } = state
   if (!state.broken) return undefined
   if (!(await closeToReopen(level, folder))) return state.broken
-  state.broken = await openLevel(level, folder)
-  if (!state.broken) log.info({ folder }, 'The journal can be written again.')
-  return state.broken
+  state.broken = (await openLevel(level, folder)) ?? (await writeCounted(state, state.leftover, true))
+  if (state.broken) return state.broken
+  state.leftover = []
+  log.info({ folder }, 'The journal can be written again.')
+  return undefined
+}
+
+async function writeCounted(
+  { level, folder, counts }: DatabaseState,
+  operations: readonly DatabaseOperation[],
+  sync: boolean,
+): Promise<undefined | Setback> {
+  try {
+    await writeBatch(level, operations, sync)
+    counts.batches++
+    if (sync) counts.synced++
+    return undefined
+  } catch (error) {
+    return unwritable(folder, error)
+  }
 }
 
 /** Uses a chained batch: an array of operations takes several times as long. */
@@ -179,10 +202,7 @@ function writeBatch(level: Level, operations: readonly DatabaseOperation[], sync
   return batch.write({ sync })
 }
 
-/**
- * The operations to write again after a failure: LevelDB's log may contain the failed batch all the same, and bring it
- * back when it is opened.
- */
+/** The operations to write after a failure. */
 const afterFailure = ({ operations, failing }: WaitingWrite): readonly DatabaseOperation[] =>
   failing === 'keep' ? operations : failing === 'undo' ? operations.map(({ key }) => del(key)) : []
 

@@ -51,7 +51,8 @@ export interface Journal {
   begin(changes: readonly NewChange[], decided?: WriteBasis): Promise<readonly OpenEntry[] | Setback>
   /** Marks entries as done. Those that are settled or committed already are ignored, here and in `undone`. */
   done(entries: readonly Pick<JournalEntry, 'id'>[]): void
-  undone(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
+  /** A Setback if they may be open again after a crash. */
+  undone(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<undefined | Setback>
   /** The position of the journal's last entry in the log. */
   position(): number
   /** The last position up to which every entry of the journal is settled or `isCounted`. */
@@ -297,11 +298,11 @@ function done({ database, entries }: JournalState, settled: readonly Pick<Journa
   if (open.length > 0) void database.write(open.map(({ id }) => put(DONE + id, '')), false, 'keep') // prettier-ignore
 }
 
-async function undone(state: JournalState, settled: readonly Pick<JournalEntry, 'id'>[]): Promise<void> {
+async function undone(state: JournalState, settled: readonly Pick<JournalEntry, 'id'>[]): Promise<undefined | Setback> {
   const { database, entries } = state
   const open = settled.map(({ id }) => id).filter((id) => isOpenEntry(entries, id))
   removeEntries(entries, open)
-  if (open.length > 0) await database.write(removal(state, open), true, 'keep')
+  return open.length > 0 ? database.write(removal(state, open), true, 'keep') : undefined
 }
 
 const removal = ({ last }: JournalState, ids: readonly string[]): readonly DatabaseOperation[] => [

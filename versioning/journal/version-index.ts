@@ -34,6 +34,8 @@ export interface IndexedCommit extends Pick<Trailers, 'agent' | 'method' | 'adde
 export interface VersionIndex {
   /** The newest commit in the index; undefined when it is empty. */
   head(): string | undefined
+  /** When the head was added, ms since the epoch; undefined if that is not known. */
+  addedAt(): Promise<number | undefined>
   commits(): number
   /** Takes the same time for any number of versions. Throws SetbackError, as all reading does. */
   outline(path: string): Promise<Omit<Outline, 'pending'>>
@@ -69,6 +71,8 @@ interface IndexHead {
 }
 
 const HEAD = 'h'
+/** When the head was added. Not a part of the head, since an index that is built again is equal. */
+const ADDED = 'a'
 const COMMIT = 'k'
 /** The most operations that are written at once, since other writes must not wait long. */
 const BATCH = 4000
@@ -85,6 +89,8 @@ interface IndexState extends IndexOptions {
 export interface IndexOptions {
   /** The repository and base that the index describes: an index with another subject is not used. */
   readonly subject: string
+  /** ms since the epoch. */
+  readonly now: () => number
   /** Of each file only the newest version is kept, and no commit but the last. */
   readonly onlyNewest?: boolean
 }
@@ -99,6 +105,10 @@ export async function openVersionIndex(database: Database, options: IndexOptions
 
   return {
     head: () => state.head?.commit,
+    async addedAt() {
+      const stored = await database.get(ADDED)
+      return stored === undefined ? undefined : Number(stored)
+    },
     commits: () => (state.head ? state.head.position + 1 : 0),
     async outline(path) {
       const tip = (await tipsIn(state, [path])).get(path)
@@ -163,7 +173,7 @@ async function addCommits(
   commits: readonly IndexedCommit[],
   alongside: readonly DatabaseOperation[],
 ): Promise<undefined | Setback> {
-  const { database, subject, onlyNewest } = state
+  const { database, subject, onlyNewest, now } = state
   const tips = await tipsIn(state, [...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
   let position = state.head?.position ?? -1
   let operations: DatabaseOperation[] = []
@@ -195,6 +205,7 @@ async function addCommits(
   const newest = commits.at(-1)
   const next = newest ? ({ of: subject, commit: newest.commit, position, hasDeletions: true } as const) : state.head
   if (next) operations.push(put(HEAD, JSON.stringify(next)))
+  if (newest) operations.push(put(ADDED, String(now())))
   const failed = await database.write([...gathered(), ...alongside], false, 'drop')
   if (!failed) state.head = next
   noteChange(state, failed ? undefined : tips)

@@ -273,6 +273,7 @@ void t.test('a write that a proxy answers with 503, and the question to the stor
           settled(failed) {
             open.delete(position)
             if (!failed) done.set(position, [graph, nTriples])
+            return undefined
           },
         })
       }

@@ -6,6 +6,7 @@ import { readTrailers } from '../../../versioning/git/commit-message.js'
 import { makeClient } from '../../support/client.js'
 import { freePort } from '../../support/fuseki.js'
 import { openGitHub } from '../../support/github.js'
+import { makePlace } from '../../support/mirror.js'
 import { rowsOf } from '../../support/stores.js'
 import { A_MINUTE, until } from '../../support/wait.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
@@ -76,4 +77,32 @@ void t.test('a history on GitHub', async (t) => {
     t.match(metrics, /triplegate_journal_entries\{application="[^"]*"\} 1/)
     github.token = token
   })
+})
+
+void t.test('a restart while GitHub still shows an earlier head: the embedded store gets every write', async (t) => {
+  const github = await openGitHub(t)
+  await github.push({ README: 'x' })
+  const place = await makePlace(t, ['--history', github.location, '--history-token', github.token, '--history-api', github.apiBase]) // prettier-ignore
+  const start = async () => {
+    const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
+    t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
+    return place.start(stores)
+  }
+  const settled = ({ running }: Awaited<ReturnType<typeof start>>) =>
+    running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
+  const first = await start()
+  await first.owner('PUT', '/d/', ttl(turtle('"one"')))
+  t.ok(await settled(first))
+  await github.freeze()
+  t.equal((await first.owner('PUT', '/d/', ttl(turtle('"two"')))).status, 200)
+  t.equal((await first.owner('PUT', '/new/', ttl(turtle('"new"')))).status, 201)
+  t.ok(await settled(first))
+  await first.running.close(1_000)
+  const second = await start()
+  github.thaw()
+  t.match((await second.owner('GET', '/d/')).text, /"two"/)
+  t.match((await second.owner('GET', '/new/')).text, /"new"/)
+  await second.owner('POST', '/d/', ttl('<> <urn:a> "x" .'))
+  t.ok(await settled(second))
+  t.match(await github.file('graphs/d.nt'), /"two"[^]*"x"|"x"[^]*"two"/)
 })

@@ -231,32 +231,36 @@ async function updates(world: World, row: Row, kind: string): Promise<void> {
 async function refusedBefore(world: World, row: Row): Promise<void> {
   const owner = world.as('owner')
   const { history, cache } = world.running.dataspaces[0]!.endUser as { history: History; cache: ApplicationCache }
-  await row('a full journal refuses the write, and the document is not in doubt', async (t) => {
-    const path = world.freshPath()
-    await owner('PUT', path, ttl(turtle('"one"')))
-    const { begin } = history
-    t.teardown(() => Object.assign(history, { begin }))
-    Object.assign(history, { begin: async () => ({ failure: 'full', detail: 'no room in /var/lib/x' }) })
-    const target = `<${world.origin + path}>`
-    const update = `INSERT DATA { GRAPH ${target} { ${target} <urn:p> "two" } }`
-    const answers = [
-      await owner('PUT', path, ttl(turtle('"two"'))),
-      await owner('POST', '/sparql', { fields: UPDATE, body: update }),
-    ]
-    for (const { status, text } of answers) {
-      t.equal(status, 503)
-      t.match(text, /no room to record the change/)
-      t.notMatch(text, '/var/lib/x', 'the folder is for the operator')
-    }
-    const logged = world.log.filter(
-      ({ problem, cause }) => problem === 'history.full' && cause === 'no room in /var/lib/x',
-    )
-    t.equal(logged.length, 2, 'the log has the reason')
-    const isOn = process.env.TRIPLEGATE_TEST_CACHE !== 'off'
-    t.equal(cache.documents.get(world.origin + path) instanceof Promise, !isOn, 'it is still cached')
-    Object.assign(history, { begin })
-    t.same(await methodsOf(world, path), ['PUT'])
-  })
+  for (const [failure, status, words, isCached] of [
+    ['full', 503, /no room to record the change.* is not made/, true],
+    ['failed', 503, /cannot record the change.* is not made/, true],
+    ['in-doubt', 502, /unknown whether the change is made/, false],
+  ] as const)
+    await row(`a journal that is ${failure} refuses the write`, async (t) => {
+      const path = world.freshPath()
+      await owner('PUT', path, ttl(turtle('"one"')))
+      const { begin } = history
+      t.teardown(() => Object.assign(history, { begin }))
+      const cause = `${failure} in /var/lib/x`
+      Object.assign(history, { begin: async () => ({ failure, detail: cause }) })
+      const target = `<${world.origin + path}>`
+      const update = `INSERT DATA { GRAPH ${target} { ${target} <urn:p> "two" } }`
+      const answers = [
+        await owner('PUT', path, ttl(turtle('"two"'))),
+        await owner('POST', '/sparql', { fields: UPDATE, body: update }),
+      ]
+      for (const answer of answers) {
+        t.equal(answer.status, status)
+        t.match(answer.text, words)
+        t.notMatch(answer.text, '/var/lib/x', 'the folder is for the operator')
+      }
+      const logged = world.log.filter((line) => line.problem === `history.${failure}` && line.cause === cause)
+      t.equal(logged.length, 2, 'the log has the reason')
+      const isOn = process.env.TRIPLEGATE_TEST_CACHE !== 'off'
+      t.equal(cache.documents.get(world.origin + path) instanceof Promise, !(isOn && isCached), 'it is still cached')
+      Object.assign(history, { begin })
+      t.same(await methodsOf(world, path), ['PUT'])
+    })
   await row('a document whose path is too long for Git is not created', async (t) => {
     const { status } = await owner('PUT', `/${'~'.repeat(2_000)}/`, ttl(turtle('"one"')))
     t.equal(status, 400)
@@ -307,6 +311,19 @@ async function brokenOff(world: World, row: Row, store: ReturnType<typeof unstea
     t.equal(history.status().inDoubt, 0)
     t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 201)
     t.same(await methodsOf(world, path), ['PUT'])
+  })
+  await row('a write that did not reach the store is unknown if the disk does not have that', async (t) => {
+    const path = world.freshPath()
+    const { undone } = history
+    t.teardown(() => Object.assign(history, { undone }))
+    const failing: History['undone'] = (entries) => undone(entries).then(() => ({ failure: 'full', detail: '/var' }))
+    Object.assign(history, { undone: failing })
+    cut('before', 'store.unreachable')
+    const { status, text } = await owner('PUT', path, ttl(turtle('"one"')))
+    t.equal(status, 502)
+    t.match(text, /unknown whether the change is made/)
+    Object.assign(history, { undone })
+    t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 201)
   })
   await row('an update in doubt is dated when it was made, and not when it was found', async (t) => {
     if (store.announces) return t.pass('it is never in doubt')

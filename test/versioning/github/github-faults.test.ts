@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/bare-repository.js'
 import { openGitHub, type Fault, type GitHubDouble } from '../../support/github.js'
 import { until } from '../../support/wait.js'
 import { NO_LOG, PREFIX, QUICK } from '../history-world.js'
-import { BASE, succeeded, triple } from '../repository-contract.js'
+import { all, BASE, changeOf, each, succeeded, triple } from '../repository-contract.js'
 import { allVersions } from '../versions.js'
 
 // Each call is one or more git processes.
@@ -206,6 +206,45 @@ void t.test('reads that show an earlier state', PATIENT, async (t) => {
   await world.settled()
   t.ok(reads >= 12)
   await world.check(t)
+})
+
+const setBack = ({ github }: World): Promise<unknown> => github.git.git('update-ref', 'refs/heads/main', 'main~1')
+const rename = ({ github }: World): Promise<unknown> => github.git.git('branch', '--move', 'main', 'other')
+const push = ({ github }: World): Promise<unknown> => github.push({ 'graphs/z.nt': triple('theirs') })
+
+// prettier-ignore
+const SHOWN: readonly (readonly [name: string, since: number, act: (world: World) => Promise<unknown>, isTaken: boolean])[] = [
+  ['an earlier commit, a second after the last', 1_000, setBack, false],
+  ['no branch, a second after the last commit', 1_000, rename, false],
+  ['an earlier commit, a minute after the last: the branch was set back', 60_000, setBack, true],
+  ['a commit by others on top', 1_000, push, true],
+  ['a commit by others in place of the last', 1_000, (world) => setBack(world).then(() => push(world)), true],
+]
+
+for (const [name, since, act, isTaken] of SHOWN) {
+  void t.test(`a start that is shown ${name}`, PATIENT, async (t) => {
+    const world = await begun(t)
+    const { git } = world.github
+    const before = await git.resolve('refs/heads/main')
+    await act(world)
+    const head = isTaken ? await git.resolve('refs/heads/main') : before
+    world.clock = () => Date.now() + since
+    await world.restart()
+    t.ok(await world.history.settled(60_000))
+    const files = (await all(world.history.repository.files())).map(({ path, blob }) => `100644 blob ${blob}\t${path}`)
+    t.equal(files.join('\n'), await git.git('ls-tree', '-r', head!, 'graphs/'))
+    t.equal(`${world.history.status().commits}`, await git.git('rev-list', '--count', head!))
+  })
+}
+
+void t.test('a commit of many files that GitHub shows late is in the history at once', PATIENT, async (t) => {
+  const world = await begun(t)
+  const { github, history } = world
+  await github.freeze()
+  const change = { id: changeOf('', '').id, method: 'SWEEP', agent: undefined, time: world.clock() }
+  succeeded(await history.repository.commitFiles(each([{ path: 'graphs/c.nt', content: triple('c') }]), change))
+  history.refresh()
+  t.equal(await history.latest(`${BASE}c/`, 60_000), triple('c'))
 })
 
 void t.test('an empty repository', PATIENT, async (t) => {

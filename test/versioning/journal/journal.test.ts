@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { ClassicLevel } from 'classic-level'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { isFailure, type Setback } from '../../../versioning/failure.js'
@@ -235,10 +236,12 @@ void t.test('a full disk: no change begins, none is lost, and the journal contin
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, Buffer.alloc(1024 * 1024))
   const acknowledged: string[] = []
+  const refused: string[] = []
   const begin = async (): Promise<boolean> => {
     const entries = await journal.begin([change('x'.repeat(10_000))])
     if (isFailure(entries)) {
-      t.match(entries, { failure: 'full', detail: /Make room/ })
+      refused.push(entries.failure)
+      t.match(entries.detail, /Make room/)
       return false
     }
     acknowledged.push(entries[0]!.id)
@@ -247,7 +250,8 @@ void t.test('a full disk: no change begins, none is lost, and the journal contin
   while (await begin());
   t.ok(acknowledged.length > 10)
   for (let i = 0; i < 20; i++) t.equal(await begin(), false)
-  await journal.undone([{ id: acknowledged.shift()! }])
+  t.same([...new Set(refused)], ['in-doubt', 'full'], 'only the first may be in the log')
+  t.match(await journal.undone([{ id: acknowledged.shift()! }]), { failure: 'full' })
   t.equal(journal.open().length, acknowledged.length)
   t.ok(await database.get(`e${acknowledged[0]}`), 'the journal can be read meanwhile')
   rmSync(ballast)
@@ -262,6 +266,58 @@ void t.test('a full disk: no change begins, none is lost, and the journal contin
   )
   await again.database.close()
 })
+
+/** The next syncs fail, after LevelDB has written the batch to its log. */
+function failSyncs(t: Test, failures: { left: number }): void {
+  const { prototype } = ClassicLevel
+  const { batch } = prototype
+  t.teardown(() => Object.assign(prototype, { batch }))
+  const failing = function (this: ClassicLevel) {
+    const chained = batch.call(this)
+    const write = chained.write.bind(chained)
+    return Object.assign(chained, {
+      async write(options: { readonly sync: boolean }) {
+        await write(options)
+        if (options.sync && failures.left-- > 0) throw new Error('IO error: 000003.log: No space left on device')
+      },
+    })
+  }
+  Object.assign(prototype, { batch: failing })
+}
+
+// prettier-ignore
+const FAILED_SYNCS: readonly (readonly [what: string, failures: number, steps: readonly (readonly ['begin' | 'undone', expected: string])[]])[] = [
+  ['one sync fails', 1, [['begin', 'full'], ['begin', 'done']]],
+  ['two syncs fail, so the change may come back', 2, [['begin', 'in-doubt'], ['begin', 'done']]],
+  ['syncs keep failing: only the first change was written at all', Infinity, [['begin', 'in-doubt'], ['begin', 'full'], ['begin', 'full']]],
+  ['a withdrawal is synced at the second attempt', 1, [['undone', 'done'], ['begin', 'done']]],
+  ['a withdrawal is not synced', 2, [['undone', 'full'], ['begin', 'done']]],
+]
+
+for (const [what, left, steps] of FAILED_SYNCS) {
+  void t.test(`a kill after a failed sync: no refused change is there again: ${what}`, async (t) => {
+    const folder = temporaryFolder(t)
+    const written = join(folder, 'written')
+    const { journal, database } = await journalIn(written)
+    const first = succeeded(await journal.begin([change('first')]))
+    failSyncs(t, { left })
+    const certain = new Map([['first', true]])
+    for (const [n, [step, expected]] of steps.entries()) {
+      const outcome = await (step === 'begin' ? journal.begin([change(`${n}`)]) : journal.undone(first))
+      t.equal(isFailure(outcome) ? outcome.failure : 'done', expected, `${n}`)
+      if (step === 'undone' && expected === 'done') certain.set('first', false)
+      if (step === 'undone' && expected !== 'done') certain.delete('first')
+      if (step === 'begin' && expected !== 'in-doubt') certain.set(`${n}`, expected === 'done')
+      const killed = join(folder, `killed${n}`)
+      cpSync(written, killed, { recursive: true })
+      const again = await journalIn(killed)
+      const found = new Set(again.journal.open().map(({ content }) => content))
+      for (const [content, isThere] of certain) t.equal(found.has(content), isThere, `${content} after ${n}`)
+      await again.database.close()
+    }
+    await database.close()
+  })
+}
 
 void t.test('killed again and again: every acknowledged change is committed, once and in order', async (t) => {
   const folder = temporaryFolder(t)
