@@ -9,6 +9,7 @@ import { SOLUTION_LIMIT, type Patch } from '../sparql/language/patch.js'
 import { tripleTerm, type TemplateTerms } from '../sparql/language/quad-templates.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { withCoveredStore } from './covered-store.js'
+import { insertableOver, type Insertable } from './insertable.js'
 
 /** The values of bound variables (`?name`) in canonical N-Triples. */
 export type PatchValues = ReadonlyMap<string, string>
@@ -50,6 +51,7 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
   const solutions = solve(oxigraph, lines, patch.query)
   if (isFailure(solutions)) return solutions
 
+  const insertable = insertableOver(() => lines)
   const gone: string[] = []
   const come: string[] = []
   let grown = 0
@@ -60,7 +62,7 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
     }
     const fresh = newLabels()
     for (const triple of patch.add) {
-      const line = lineOf(triple, solution, fresh)
+      const line = lineOf(triple, solution, { fresh, insertable })
       if (line === undefined) continue
       grown += line.length
       if (grown > growth) return patchTooLarge(`add more than ${growth} characters to the document`)
@@ -77,31 +79,37 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
 
 export const patchTooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
+/** What a template needs that inserts its triples. */
+export interface Inserting {
+  /** New labels for its blank nodes. */
+  readonly fresh: (label: string) => string
+  readonly insertable: Insertable
+}
+
 /**
  * The line that a template triple produces for a solution; undefined if a variable is unbound or the triple would not
  * be valid RDF (SPARQL 1.1 Update §3.1.3).
  */
-export function lineOf(
-  template: TemplateTerms,
-  solution: PatchValues,
-  fresh?: (label: string) => string,
-): string | undefined {
-  const parts = filled(template, solution, fresh)
+export function lineOf(template: TemplateTerms, solution: PatchValues, inserting?: Inserting): string | undefined {
+  const parts = filled(template, solution, inserting)
   return parts && counted(`${parts.join(' ')} .`)
 }
 
 function filled(
   template: TemplateTerms,
   solution: PatchValues,
-  fresh: ((label: string) => string) | undefined,
+  inserting: Inserting | undefined,
 ): readonly string[] | undefined {
   const [subject, predicate, object] = template.map((term) => {
     if (typeof term !== 'string') {
-      const parts = filled(term, solution, fresh)
+      const parts = filled(term, solution, inserting)
       return parts && tripleTerm(parts)
     }
-    if (term.startsWith('?')) return solution.get(term)
-    return fresh && term.startsWith('_:') ? fresh(term) : term
+    if (term.startsWith('?')) {
+      const value = solution.get(term)
+      return value === undefined || !inserting || inserting.insertable(value) ? value : undefined
+    }
+    return inserting && term.startsWith('_:') ? inserting.fresh(term) : term
   })
   if (!subject || !predicate || !object || /^(?:"|<<)/.test(subject) || !/^<(?!<)/.test(predicate)) return undefined
   return [subject, predicate, object]

@@ -14,7 +14,15 @@ import { queryOf, stepsOf, type StepPattern, type UpdateStep } from '../sparql/l
 import { hasBlankNode, linesOf as linesIn } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import { withCoveredStore } from './covered-store.js'
-import { boundedSolutions, lineOf, patchTooLarge, type PatchEngine, type PatchValues } from './run-patch.js'
+import { insertableOver, type Insertable } from './insertable.js'
+import {
+  boundedSolutions,
+  lineOf,
+  patchTooLarge,
+  type Inserting,
+  type PatchEngine,
+  type PatchValues,
+} from './run-patch.js'
 
 export interface CopiedGraph {
   /** An IRI, or DEFAULT_GRAPH. */
@@ -240,21 +248,25 @@ function change(
     quads: readonly QuadTemplate[],
     solution: PatchValues,
     into: [Copy, string][],
-    fresh?: (label: string) => string,
+    inserting?: Inserting,
   ): undefined | Problem => {
     for (const { graph, terms } of quads) {
-      const name = graph.startsWith('?') ? graphOfValue(solution.get(graph)) : graph
+      const value = graph.startsWith('?') ? solution.get(graph) : undefined
+      const name = graph.startsWith('?') ? graphOfValue(value) : graph
       const copy = name === undefined ? undefined : copies.get(name)
-      if (!copy) continue
-      const line = lineOf(terms, solution, fresh)
+      if (!copy || (inserting && value !== undefined && !inserting.insertable(value))) continue
+      const line = lineOf(terms, solution, inserting)
       if (line === undefined) continue
       into.push([copy, lineInForm(line, room.forms)])
-      if (fresh && (room.left -= line.length) < 0) return patchTooLarge(`add more than ${engine.growth} characters`)
+      if (inserting && (room.left -= line.length) < 0) return patchTooLarge(`add more than ${engine.growth} characters`)
     }
     return undefined
   }
+  // Solutions of the store come from graphs that may have no copy: all terms that the pattern does not make are its own.
+  const insertable = found && !pattern?.makesTerms ? () => true : insertableIn(copies)
   for (const solution of solutions) {
-    const failed = collect(removals, solution, gone) ?? collect(additions, solution, come, engine.newLabels())
+    const inserting = { fresh: engine.newLabels(), insertable }
+    const failed = collect(removals, solution, gone) ?? collect(additions, solution, come, inserting)
     if (failed) return failed
   }
   // SPARQL 1.1 Update §3.1.3: all deletions precede all insertions.
@@ -266,6 +278,16 @@ function change(
   }
   return undefined
 }
+
+/** Only from what WHERE may read: the effect must not tell of other graphs. */
+const insertableIn = (copies: Copies): Insertable =>
+  insertableOver(function* () {
+    for (const [graph, { isVisible, lines }] of copies) {
+      if (!isVisible || !lines || lines.size === 0) continue
+      yield `<${graph}> <${graph}> <${graph}> .`
+      yield* lines
+    }
+  })
 
 function solve(
   { oxigraph }: PatchEngine,

@@ -1,6 +1,7 @@
 // Parses a request URI, once, into the normalised value that is authorised and sent upstream. A URI with two readings
 // is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
+import { isUtf8Encoded, NOT_UTF8 } from './form-encoding.js'
 import { mapIn, serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
 import { normalisedPath } from './normal-path.js'
 
@@ -94,6 +95,15 @@ export function parseTarget<Owner extends Based>(
   if (!/^[\x21\x22\x24-\x7e]*$/.test(rawQuery)) {
     return problem('target.malformed', 'Malformed URI: its query has a character that URIs do not allow.')
   }
+  const target = targetAt(place, path, rawQuery)
+  // A document ignores parameters that it does not know, and invalid values.
+  const isIgnored = isFailure(target) || target.kind === 'document'
+  return isIgnored || isUtf8Encoded(rawQuery) ? target : NO_UTF8
+}
+
+const NO_UTF8 = problem('target.malformed', `Malformed URI: its query ${NOT_UTF8}.`)
+
+function targetAt<Owner extends Based>(place: Place<Owner>, path: string, rawQuery: string): Target<Owner> | Problem {
   const query = parseQuery(rawQuery)
   if (isFailure(query)) return query
   const service = place.services?.get(path)

@@ -30,7 +30,10 @@ const CONTEXT = 'http://www.w3.org/ns/json-ld#context'
 const BOM = Buffer.from('\ufeff')
 
 /** JSON-LD 1.1 API, LoadDocumentCallback: a Link field may supply the context of plain JSON. */
-function withContext({ fields, url }: ForeignAnswer, content: ReadableContent): ReadableContent | Problem {
+export function withContext(
+  { fields, url }: Omit<ForeignAnswer, 'body'>,
+  content: ReadableContent,
+): ReadableContent | Problem {
   const type = parseMediaType(content.contentType ?? '')?.type ?? ''
   if (!isJson(type) || type === JSON_LD) return content
   const [link, another] = linksIn(fields.link, url, CONTEXT)

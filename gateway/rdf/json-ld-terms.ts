@@ -20,8 +20,11 @@ interface Internals {
     resourceToTerm(context: Context, key: string): NamedNode | BlankNode | null
     createVocabOrBaseTerm(context: Context, key: string): NamedNode | BlankNode | null
     intToString(value: unknown, datatype: NamedNode | undefined): string
+    unaliasKeywords(hash: Entries, keys: unknown, depth: number, context?: Context): Promise<Entries>
   }
 }
+
+type Entries = Readonly<Record<string, unknown>>
 
 /** @param drop receives keys that are neither terms nor IRIs, and are ignored */
 export function keepTerms(parser: JsonLdParser, factory: DataFactory, drop: (key: string) => void): void {
@@ -52,6 +55,18 @@ export function keepTerms(parser: JsonLdParser, factory: DataFactory, drop: (key
     return blank(key) ?? nodeOf(iri === key ? expanded(context, key, false) : iri)
   }
   util.intToString = lexicalForm
+  const unaliased = util.unaliasKeywords.bind(util)
+  util.unaliasKeywords = async (hash, keys, depth, context) => {
+    const entries = await unaliased(hash, keys, depth, context)
+    // §5.1.2, step 14.1: the parser ignores other entries of a value object.
+    const isProperty = (key: string): boolean =>
+      !key.startsWith('@') && !!context && expanded(context, key, true)?.includes(':') === true
+    const other = '@value' in entries ? Object.keys(entries).find(isProperty) : undefined
+    if (other !== undefined) throw new Error(`invalid value object: ${other} beside @value`)
+    // Step 15.1: a list or a set may have an index, which the parser refuses.
+    if (!('@list' in entries || '@set' in entries)) return entries
+    return Object.fromEntries(Object.entries(entries).filter(([key]) => key !== '@index'))
+  }
 }
 
 /** The first integer that would need an exponent. */
@@ -65,8 +80,6 @@ export function lexicalForm(value: unknown, datatype: { readonly value: string }
   if (typeof value !== 'number') return String(value)
   const isInteger = Number.isInteger(value) && Math.abs(value) < TOO_LARGE && datatype?.value !== XSD('double')
   if (isInteger) return String(value)
-  // JSON allows numbers too large for a double.
-  if (!Number.isFinite(value)) return value > 0 ? 'INF' : '-INF'
   const [mantissa, exponent] = value.toExponential(15).split('e') as [string, string]
   // At most 15 digits. The first digit after the point is kept.
   const [whole, digits] = mantissa.split('.') as [string, string]

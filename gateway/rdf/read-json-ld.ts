@@ -114,6 +114,9 @@ function weigh(value: unknown, depth: number, place: Place): number | SyntaxFail
     const flaw = flawOfString(value, place)
     return flaw === undefined ? depth : malformed(flaw)
   }
+  // RFC 8259 §6: JSON allows any number. JSON.stringify would write null for this one.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return malformed('a number that is too large for xsd:double')
   if (typeof value !== 'object' || value === null) return depth
   if (depth > DEPTH_LIMIT) return malformed(`nested deeper than ${DEPTH_LIMIT} levels`)
   let weight = depth

@@ -84,7 +84,7 @@ export async function explain(
       quad(nodeOf(one), iri(TGA('lacks')), text(one.lacks)),
     ]),
   ]
-  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }
 
 /** Explains why rights on this graph have no effect. */
@@ -115,7 +115,7 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
     ...authorizationsAbout(index, question).flatMap(auditedTriples),
     ...owners.map((owner) => quad(iri(facts.iri), iri(ACL('owner')), iri(owner))),
   ]
-  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }
 
 /** In documents. Writing an answer about more of them would block the event loop. */
@@ -132,7 +132,7 @@ export async function tree(context: Context, asked: AccessSubject, after: string
   const under = iri(asked.document)
   const triples = page.documents.map((document) => quad(iri(document), iri(TGA('under')), under))
   if (page.last !== undefined) triples.push(quad(blankNode('page'), iri(TGA('next')), iri(page.last)))
-  return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
 }
 
 /** For an item without documents below it, only the item. Otherwise the store goes through its graph names in order. */

@@ -1,5 +1,5 @@
-// Answers that are graphs but not documents: negotiated, with an entity-tag. The tag needs no secret key, since only
-// those who receive the graph see it.
+// Answers that are graphs but not documents: negotiated, with an entity-tag and the conditions of the request. The tag
+// needs no secret key, since only those who receive the graph see it.
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Canonical } from '../evaluation/reading.js'
 import type { Field, Request, Response } from '../http/exchange.js'
@@ -11,13 +11,20 @@ import { askerOf, type Context } from './context.js'
 import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
 
-export function graphAnswer(accept: string | undefined, graph: Graph, fields: readonly Field[]): Response | Problem {
+export function graphAnswer(
+  { accept, request }: Pick<Context, 'accept' | 'request'>,
+  graph: Graph,
+  fields: readonly Field[],
+): Response | Problem {
   const formats = inOrderOf(accept, RDF_NAMES)
   if (formats.length === 0) return notAcceptable()
   let problem: Problem | undefined
   for (const format of formats) {
     const written = writeGraph(graph, format)
-    if (!isFailure(written)) return answerOf(format, graphTag(graph, format), Buffer.from(written), fields)
+    if (!isFailure(written)) {
+      const tag = graphTag(graph, format)
+      return answerOf(request, { format, tag, body: Buffer.from(written), fields })
+    }
     problem ??= written
   }
   return problem!
@@ -29,45 +36,50 @@ export async function longGraphAnswer(
   { nTriples, sum }: Canonical,
   fields: readonly Field[],
 ): Promise<Response | Problem> {
-  const { accept, gateway } = context
+  const { accept, gateway, request } = context
   const formats = inOrderOf(accept, RDF_NAMES)
   if (formats.length === 0) return notAcceptable()
   let problem: Problem | undefined
   for (const format of formats) {
     const written = await gateway.reading.writeRdf(askerOf(context), nTriples, format)
     const tag = entityTag(digestOf(sum, ''), format.code)
-    if (!isFailure(written)) return answerOf(format, tag, Buffer.from(written), fields)
+    if (!isFailure(written)) return answerOf(request, { format, tag, body: Buffer.from(written), fields })
     if (written.failure !== 'negotiation.not-acceptable') return written
     problem ??= written
   }
   return problem!
 }
 
-function answerOf(format: Format, tag: string, body: Buffer, fields: readonly Field[]): Response {
+interface Answered {
+  readonly format: Format
+  readonly tag: string
+  readonly body: Buffer
+  readonly fields: readonly Field[]
+}
+
+/** RFC 9110 §13.2.1: the conditions of a GET or HEAD apply. Those of a write are about something else. */
+function answerOf(request: Request, { format, tag, body, fields }: Answered): Response | Problem {
   const own: Field[] = [
     ['Content-Type', format.contentType],
     ['ETag', tag],
     ['Cache-Control', 'private, no-cache'],
     ['Vary', 'Accept'],
   ]
-  return response(200, [...own, ...fields], body)
-}
-
-export const graphTag = (graph: Graph, { code }: Format): string =>
-  entityTag(digestOf(sumOf(graph.lines, ''), ''), code)
-
-/** Applies the conditions of the request to the answer (RFC 9110 §13). @param unmet the detail of a 412 */
-export function withConditions(request: Request, answered: Response | Problem, unmet: string): Response | Problem {
-  if (isFailure(answered)) return answered
-  const tag = answered.fields.find(([name]) => name === 'ETag')![1]
-  const outcome = evaluateConditions(request, { entityTags: [tag] }, true, unmet)
-  if (outcome === 'proceed') return answered
-  if (outcome !== 'not-modified') return outcome
+  const all = [...own, ...fields]
+  const isSafe = request.method === 'GET' || request.method === 'HEAD'
+  const outcome = isSafe ? evaluateConditions(request, { entityTags: [tag] }, true, UNMET) : 'proceed'
+  if (isFailure(outcome)) return outcome
+  if (outcome === 'proceed') return response(200, all, body)
   return response(
     304,
-    answered.fields.filter(([name]) => ON_NOT_MODIFIED.includes(name)),
+    all.filter(([name]) => ON_NOT_MODIFIED.includes(name)),
   )
 }
 
+const UNMET = 'The resource is not in the state that the conditions of the request require.'
+
 /** RFC 9110 §15.4.5 */
 const ON_NOT_MODIFIED = ['ETag', 'Cache-Control', 'Vary', 'Link']
+
+export const graphTag = (graph: Graph, { code }: Format): string =>
+  entityTag(digestOf(sumOf(graph.lines, ''), ''), code)

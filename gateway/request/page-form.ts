@@ -5,6 +5,7 @@ import { isOfOwnPage } from '../../policies/cross-site.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { MAX_BODY, readText, tooLarge } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
+import { isUtf8Encoded, NOT_UTF8 } from '../http/form-encoding.js'
 import { N_TRIPLES, parseMediaType } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
 import type { Member } from '../gateway.js'
@@ -65,6 +66,7 @@ export async function readFields(request: Request, limit: number): Promise<URLSe
   const text = await readText(request, limit, refused, MAX_BODY)
   rememberForm(request, isFailure(text) ? undefined : text)
   if (isFailure(text)) return text
+  if (!isUtf8Encoded(text)) return problem('request.malformed', `The form ${NOT_UTF8}.`)
   return hasMoreFields(text, MOST_FIELDS) ? tooManyFields : new URLSearchParams(text)
 }
 

@@ -60,7 +60,7 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
     quad(node, iri(TGA('reason')), text(reason)),
     ...(isFailure(seen) ? [] : [quad(node, iri(TGA('sent')), text(seen.copy?.collect ?? seen.text))]),
   ]
-  return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
 }
 
 const LISTED = 50

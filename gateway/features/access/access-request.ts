@@ -95,7 +95,7 @@ async function store(context: Context, webId: string, wanted: readonly Requested
     const { askTitle, asked, backToDocument } = frame.texts.with(ACCESS_TEXTS)
     return pageAnswer(200, donePage({ frame, title: askTitle, sentence: asked, next: [backToDocument, next] }))
   }
-  return graphAnswer(accept, graphOf(documents.flatMap(([, content]) => content)), [
+  return graphAnswer(context, graphOf(documents.flatMap(([, content]) => content)), [
     linkField(application, webId, undefined),
   ])
 }

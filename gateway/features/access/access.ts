@@ -44,7 +44,8 @@ export async function access({ context, target: { query } }: AskedRoute<Endpoint
 const MOST_OWN = 1000
 
 /** Spec 4.3: every authorization that includes the agent. */
-function allOwn({ dataspace, agent, accept, application }: Context): Response | Problem {
+function allOwn(context: Context): Response | Problem {
+  const { dataspace, agent, application } = context
   const index = dataspace.access.current()
   if (isFailure(index)) return index
   const triples: Quad[] = []
@@ -61,7 +62,7 @@ function allOwn({ dataspace, agent, accept, application }: Context): Response | 
       ...modesOf(bits).map((mode) => quad(node, iri(ACL('mode')), iri(ACL(mode)))),
     )
   }
-  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
 
 /** `?this=`: a document or endpoint of this dataspace. `?graph=`: any graph of the application's store. */
@@ -93,7 +94,7 @@ function askedTarget({ gateway, dataspace }: Context, given: string | null): Acc
  * (design 3).
  */
 function ownAccess(context: Context, member: Member, facts: Facts): Response | Problem {
-  const { agent, accept } = context
+  const { agent } = context
   const decisions: Decision[] = []
   for (const mode of MODES) {
     const decision = judge(member, agent, facts, mode)
@@ -107,7 +108,7 @@ function ownAccess(context: Context, member: Member, facts: Facts): Response | P
       ? unnamed('public', facts.iri, ACL('agentClass'), FOAF('Agent'), ['Read'])
       : []),
   ]
-  return graphAnswer(accept, graphOf(triples), [linkField(member.application, agent.webId, decisions[0])])
+  return graphAnswer(context, graphOf(triples), [linkField(member.application, agent.webId, decisions[0])])
 }
 
 /** LinkedDataHub 5.2: the owner of a document may read and write it without an authorization. */

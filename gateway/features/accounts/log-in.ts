@@ -53,10 +53,8 @@ const NO_STORE: Field = ['Cache-Control', 'no-store']
 const seeOther = (location: string, ...fields: Field[]): Response =>
   response(303, [['Location', location], NO_STORE, ['Referrer-Policy', 'no-referrer'], ...fields])
 
-function listProviders(
-  { gateway, agent, accept }: Context,
-  { iri: endpoint, application }: EndpointTarget,
-): Response | Problem {
+function listProviders(context: Context, { iri: endpoint, application }: EndpointTarget): Response | Problem {
+  const { gateway, agent } = context
   const graph = graphOf(
     gateway.identities.providers.flatMap(({ name, issuer }) => {
       const start = `${endpoint}?provider=${name}`
@@ -68,7 +66,7 @@ function listProviders(
       ]
     }),
   )
-  return graphAnswer(accept, graph, [linkField(application, agent.webId, undefined)])
+  return graphAnswer(context, graph, [linkField(application, agent.webId, undefined)])
 }
 
 const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>

@@ -7,6 +7,7 @@ import { readDataRequest, type DataRequest } from './data-request.js'
 import { isContainer } from '../../documents/hierarchy.js'
 import type { Response } from '../../http/exchange.js'
 import { parseMediaType } from '../../http/media-type.js'
+import { withContext, type ReadableContent } from '../../rdf/foreign-content.js'
 import { isReadable } from '../../rdf/read.js'
 import { mayImport, receivedFrom, startImport, withFolder } from './described-import.js'
 import { importOrderOf, importPlanOf } from './import-order.js'
@@ -120,27 +121,29 @@ async function withData(context: Context, endpoint: string, act: Act): Promise<R
 }
 
 async function readContent(context: Context, source: Source, document: string): Promise<WrittenContent | Problem> {
-  const body = await rdfOf(source)
-  if (isFailure(body)) return body
+  const read = await rdfOf(source)
+  if (isFailure(read)) return read
   const { gateway, application } = context
-  const sent = { body, contentType: source.mediaType, base: source.url, document }
+  const sent = { ...read, base: source.url, document }
   return gateway.reading.readContent(askerOf(context), sent, contextsFor(context), toStore(application))
 }
 
 async function readText(context: Context, source: Source): Promise<string | Problem> {
-  const body = await rdfOf(source)
-  if (isFailure(body)) return body
-  const sent = { body, contentType: source.mediaType, base: source.url }
+  const read = await rdfOf(source)
+  if (isFailure(read)) return read
+  const sent = { ...read, base: source.url }
   return context.gateway.reading.readText(askerOf(context), sent, contextsFor(context))
 }
 
-async function rdfOf({ path, size, mediaType }: Source): Promise<Buffer | Problem> {
+/** JSON with the context that the server of the source links to (JSON-LD 1.1 §6.1) is JSON-LD. */
+async function rdfOf({ path, size, url, mediaType, link }: Source): Promise<ReadableContent | Problem> {
   if (size > LARGEST) return TOO_LARGE
   if (!isReadable(mediaType)) {
     const detail = `The source is not RDF: its media type is ${mediaType ?? 'unknown'}.`
     return problem('content.unsupported', detail)
   }
-  return unpacked(await readFile(path), LARGEST)
+  const body = await unpacked(await readFile(path), LARGEST)
+  return isFailure(body) ? body : withContext({ fields: { link }, url }, { body, contentType: mediaType })
 }
 
 const TOO_LARGE = problem('content.too-large', `The source is larger than ${LARGEST} bytes.`)

@@ -104,8 +104,8 @@ function list(context: Context, { query }: EndpointTarget): Response | Problem {
   const triples = runs.flatMap(([document, { progress, plan, startedAt }]) =>
     stateTriples(`${document}#this`, { plan, startedAt }, progress),
   )
-  const { application, agent, accept } = context
-  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+  const { application, agent } = context
+  return graphAnswer(context, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
 
 const ABSENT = problem('document.absent', 'No such import is running.')
@@ -255,7 +255,7 @@ async function preview(plan: ImportPlan): Promise<Response | Problem> {
 
 /** Creates or replaces all documents before the answer, which lists the refused ones. */
 async function bulk(context: Context, plan: ImportPlan, { stopsAtRefusal }: ImportOrder): Promise<Response | Problem> {
-  const { request, gateway, application, agent, accept } = context
+  const { request, gateway, application, agent } = context
   const progress = newProgress(plan.size)
   const failed = await runImport({
     ...{ context, plan, how: 'PUT' as const, stopsAtRefusal, progress, from: 0, signal: request.signal() },
@@ -267,7 +267,7 @@ async function bulk(context: Context, plan: ImportPlan, { stopsAtRefusal }: Impo
   if (failed) progress.reason = failed.detail
   const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
   const triples = stateTriples('urn:triplegate:bulk', { plan, ...times }, progress)
-  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
 
 /** RFC 7240 §4.1 */

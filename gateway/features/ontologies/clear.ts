@@ -1,6 +1,7 @@
 // The endpoint `clear` (spec 4.3, LinkedDataHub 2.3): reads an ontology again, and uses it from the next request on.
 import { readText } from '../../http/body.js'
 import type { Response } from '../../http/exchange.js'
+import { isUtf8Encoded, NOT_UTF8 } from '../../http/form-encoding.js'
 import { parseMediaType } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
@@ -29,7 +30,8 @@ export async function readOntologyForm({ request, trace }: Context): Promise<URL
     reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail),
   )
   trace.continues()
-  return isFailure(text) ? text : new URLSearchParams(text)
+  if (isFailure(text)) return text
+  return isUtf8Encoded(text) ? new URLSearchParams(text) : problem('request.malformed', `The form ${NOT_UTF8}.`)
 }
 
 const unsupported = (detail: string): Problem =>

@@ -8,7 +8,7 @@ import { isFailure, problem, type Problem } from '../../problem.js'
 import { graphOf } from '../../rdf/graph.js'
 import { changedLines, linesBeginning } from '../../rdf/sorted-lines.js'
 import { askerOf, type Context } from '../../request/context.js'
-import { graphAnswer, longGraphAnswer, withConditions } from '../../request/graph-answer.js'
+import { graphAnswer, longGraphAnswer } from '../../request/graph-answer.js'
 import { methodNotAllowed } from '../../request/refusal.js'
 import { linkField } from '../../request/respond.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
@@ -47,7 +47,7 @@ const rootOf = ({ application: { ontology, base } }: Pick<Context, 'application'
 
 /** Returns the ontology itself, without its imports. */
 async function described(context: Context, decision: Decided['decision']): Promise<Response | Problem> {
-  const { application, dataspace, request, agent } = context
+  const { application, dataspace, agent } = context
   const own = await dataspace.ontologies.namespace(rootOf(context))
   if (isFailure(own)) return own
   // The ontology of the admin application is LinkedDataHub's own. If no document here describes it, the ontology of the
@@ -60,8 +60,7 @@ async function described(context: Context, decision: Decided['decision']): Promi
   context.trace.continues()
   if (isFailure(text)) return text
   const fields = [linkField(application, agent.webId, decision)]
-  const answered = await answerText(context, found.document, text ?? '', fields)
-  return withConditions(request, answered, 'It does not meet the conditions of the request.')
+  return answerText(context, found.document, text ?? '', fields)
 }
 
 /** In characters of N-Triples: read and written in one step. */
@@ -75,7 +74,7 @@ async function answerText(
 ): Promise<Response | Problem> {
   if (text.length <= MOST_AT_ONCE) {
     const triples = ontologyTriplesIn(text, document)
-    return isFailure(triples) ? triples : graphAnswer(context.accept, graphOf(triples), fields)
+    return isFailure(triples) ? triples : graphAnswer(context, graphOf(triples), fields)
   }
   const canonical = await context.gateway.reading.canonical(askerOf(context), text, '')
   if (isFailure(canonical)) return canonical

@@ -4,14 +4,14 @@ import { describedTriples, readDescription } from '../../configuration/own-descr
 import { underLocks } from '../../documents/locks.js'
 import { readText } from '../../http/body.js'
 import type { Response } from '../../http/exchange.js'
-import { RDF_FORMATS, RDF_NAMES } from '../../http/media-type.js'
+import { inOrderOf, RDF_FORMATS, RDF_NAMES } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { graphOf, nTriplesOf, nTriplesTerm, type Graph } from '../../rdf/graph.js'
 import { readNTriples } from '../../rdf/read.js'
 import { judge } from '../../request/access.js'
 import { evaluateConditions } from '../../request/negotiate.js'
 import { askerOf, type Context } from '../../request/context.js'
-import { graphAnswer, graphTag, withConditions } from '../../request/graph-answer.js'
+import { graphAnswer, graphTag } from '../../request/graph-answer.js'
 import { linkField, response } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import { violated } from '../../request/endpoint-rdf.js'
@@ -26,7 +26,7 @@ export async function settings({ context, target: { iri } }: AskedRoute<Endpoint
   if (refused) return refused
   if (request.method !== 'PATCH') {
     const links = [linkField(application, agent.webId, undefined)]
-    return withConditions(request, graphAnswer(context.accept, graphNow(context), links), UNMET)
+    return graphAnswer(context, graphNow(context), links)
   }
   if (!/^application\/sparql-update\s*(;|$)/i.test(request.fields['content-type'] ?? '')) return UNSUPPORTED
   const update = await readText(request, LARGEST, (reason, detail) =>
@@ -73,7 +73,9 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   const unread = await dataspace.access.reload()
   if (unread) return unread
   gateway.log.info({ id: request.id, base: application.base, agent: agent.webId }, 'the settings have changed')
-  const fields = [['ETag', graphTag(graphNow(context), RDF_FORMATS[0])] as const, ['Vary', 'Accept'] as const]
+  // Spec 3: the tag of the negotiated format. Without one, a GET would be 406: that of Turtle.
+  const format = inOrderOf(context.accept, RDF_NAMES)[0] ?? RDF_FORMATS[0]
+  const fields = [['ETag', graphTag(graphNow(context), format)] as const, ['Vary', 'Accept'] as const]
   return response(204, [...fields, linkField(application, agent.webId, undefined)])
 }
 

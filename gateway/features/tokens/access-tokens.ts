@@ -135,10 +135,10 @@ async function createAsked(context: Context, content: readonly Quad[]): Promise<
 }
 
 function createdAnswer(context: Context, { token, text: secret }: Created): Response | Problem {
-  const { application, accept, agent } = context
+  const { application, agent } = context
   const iri = iriOf(context, token.id)
   const graph = graphOf([...tokenTriples(iri, token), triple(iri, TGA('token'), text(secret))])
-  const answered = graphAnswer(accept, graph, [])
+  const answered = graphAnswer(context, graph, [])
   if (isFailure(answered)) return answered
   const own = answered.fields.filter(([name]) => name === 'Content-Type')
   const fields = [
@@ -176,5 +176,5 @@ function shownTo(context: Context): readonly AccessToken[] | Problem {
 
 function answer(context: Context, tokens: readonly AccessToken[]): Response | Problem {
   const triples = tokens.flatMap((token) => tokenTriples(iriOf(context, token.id), token))
-  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+  return graphAnswer(context, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }

@@ -1,68 +1,18 @@
 // Analyses a SPARQL query or update before a store gets it: what it reads and writes, and which other servers it would
 // reach. Pure. Send the analysed `text` to the store, not the client's text.
 import { type Problem, isFailure, problem } from '../../problem.js'
-import { flawOf, iri, quad } from '../../rdf/graph.js'
 import { type GraphSet, graphSetOf, writesOf } from './graph-sets.js'
 import { sparingOwnGraphs } from './own-graphs.js'
 import { orderingWork } from './ordering-work.js'
-import { type ParsedValues, parseSparql, unreadable } from './parse.js'
-import { rdfTerm, triplePartsOf } from './rdf-term.js'
+import { flawOfInserted } from './inserted-terms.js'
+import { parseSparql, unreadable } from './parse.js'
 import { makeTreeReader } from './read-tree.js'
 import { type Reads, readsOfUpdate, readsOver } from './reads.js'
 import { type RemovedGraphs, removedGraphs } from './removed-graphs.js'
 import type { Query, Term } from './syntax.js'
 import { type Token, closingAfter, sparqlOf } from './tokens.js'
-import { type Findings, type Node, datasetIn, nodesOf, operationsIn } from './tree.js'
+import { type Findings, datasetIn, operationsIn } from './tree.js'
 import { type StoreOnly, type UpdatePlan, updatePlanOf } from './update-plan.js'
-
-const ANY = iri('urn:any')
-
-/** Why the inserted triples, or a created graph, would be invalid in any document; undefined if they are valid. */
-function flawOfInserted(operations: readonly Node[], values: ParsedValues): string | undefined {
-  // Many triples share a subject: check a long one once.
-  const flawless = new Set<unknown>()
-  for (const { subType, graph, data, insert, destination } of operations) {
-    // Triples of an invalid graph may still be removed.
-    if (subType === 'drop' || subType === 'clear') continue
-    const inserted = subType === 'insertdata' ? data : insert
-    const nodes = [{ graph }, { graph: (destination as Node | undefined)?.['graph'] }, ...nodesOf(inserted)]
-    for (const node of nodes) {
-      const flaw = flawOfNode(node, values, flawless)
-      if (flaw !== undefined) return `it would insert ${flaw}`
-    }
-  }
-  return undefined
-}
-
-/** The node is the name of a graph, a term of a triple, or a reifier. */
-function flawOfNode(
-  { graph, subject, predicate, object, identifier, val }: Node,
-  values: ParsedValues,
-  flawless: Set<unknown>,
-): string | undefined {
-  const { type, subType } = (subject ?? {}) as Node
-  // RDF 1.2 Concepts §3.1: a subject is an IRI or a blank node.
-  if (type === 'term' && (subType === 'literal' || subType === 'triple')) {
-    return subType === 'literal' ? 'a literal as subject' : 'a triple term as subject'
-  }
-  for (const term of [graph, subject, predicate, object, identifier, val]) {
-    if (flawless.has(term)) continue
-    const flaw = flawOfTerm(term as Node | undefined, values)
-    if (flaw !== undefined) return flaw
-    flawless.add(term)
-  }
-  return undefined
-}
-
-function flawOfTerm(term: Node | undefined, values: ParsedValues): string | undefined {
-  if (term?.['type'] !== 'term') return undefined
-  const constant = rdfTerm(term, values)
-  if (constant) return flawOf(quad(ANY, ANY, constant))
-  if (term['subType'] !== 'triple') return undefined
-  return triplePartsOf(term)
-    .map((part) => flawOfTerm(part, values))
-    .find((flaw) => flaw !== undefined)
-}
 
 /** The data to copy for a query that runs over a copy (rights/copy.ts). */
 export interface CopyPlan {

@@ -3,6 +3,7 @@
 import { flawOf, iri, nTriplesTerm, quad } from '../../rdf/graph.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
+import { flawOfAssigned } from './inserted-terms.js'
 import { NEW_TOKENS } from './keywords.js'
 import { parseSparql, unreadable, type Parsed, type ParseOptions, type ParsedValues } from './parse.js'
 import { rdfTerm } from './rdf-term.js'
@@ -85,6 +86,8 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
   const add = isModify ? patchTemplateOf(operation['insert'], values) : []
   if (isFailure(remove)) return remove
   if (isFailure(add)) return add
+  const flaw = flawOfAssigned(operation, values)
+  if (flaw !== undefined) return unreadable('update', flaw)
   const terms = [...remove, ...add].flat()
   const variables = [...new Set(terms.filter((term) => term.startsWith('?')))]
   // If no blank nodes are created, equal solutions have equal effects.

@@ -47,7 +47,7 @@ const graphsWith = (likes: readonly Like[]): Asked | undefined =>
 function asking(any: boolean, variables: readonly string[], group: string): Asked {
   const reads = { graphs: [], default: !any, any, magic: false }
   const dataset = { default: undefined, named: undefined, with: undefined }
-  const pattern = { base: '', group, variables, each: false, ...dataset, reads, likes: undefined }
+  const pattern = { base: '', group, variables, each: false, makesTerms: false, ...dataset, reads, likes: undefined }
   return { pattern, remove: [], add: [] }
 }
 

@@ -144,13 +144,12 @@ function makeFindings(iriOf: (term: Node) => string) {
   return { found, enter, predicate }
 }
 
-const isTerm = (node: object): node is Node => 'type' in node && node.type === 'term'
+export const isTerm = (node: unknown): node is Node =>
+  typeof node === 'object' && node !== null && 'type' in node && node.type === 'term'
 
-export const isIriNode = (term: unknown): term is Node =>
-  typeof term === 'object' && term !== null && isTerm(term) && term['subType'] === 'namedNode'
+export const isIriNode = (term: unknown): term is Node => isTerm(term) && term['subType'] === 'namedNode'
 
-export const isVariable = (term: unknown): term is Node =>
-  typeof term === 'object' && term !== null && isTerm(term) && term['subType'] === 'variable'
+export const isVariable = (term: unknown): term is Node => isTerm(term) && term['subType'] === 'variable'
 
 /** The operations of an update. */
 export const operationsIn = (tree: Node): readonly Node[] =>

@@ -80,7 +80,7 @@ const EVERY_GRAPH: OpenStep = {
     base: '',
     group: '{ GRAPH ?graph { ?s ?p ?o } }',
     variables: ['?graph'],
-    ...{ each: false, default: undefined, named: undefined, with: undefined },
+    ...{ each: false, makesTerms: false, default: undefined, named: undefined, with: undefined },
     reads: { graphs: [], default: false, any: true, magic: false },
     likes: undefined,
   },
@@ -90,7 +90,7 @@ const EVERY_GRAPH: OpenStep = {
 
 const SPO = ['?s', '?p', '?o'] as const
 const DEFAULT_TRIPLES: StepPattern = {
-  ...{ base: '', group: '{ ?s ?p ?o }', variables: SPO, each: false },
+  ...{ base: '', group: '{ ?s ?p ?o }', variables: SPO, each: false, makesTerms: false },
   ...{ default: undefined, named: undefined, with: undefined },
   reads: { graphs: [], default: true, any: false, magic: false },
   likes: undefined,

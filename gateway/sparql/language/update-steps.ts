@@ -20,6 +20,8 @@ export interface StepPattern {
   readonly variables: readonly string[]
   /** True if duplicate solutions count: the templates create blank nodes. */
   readonly each: boolean
+  /** True if BIND, VALUES, SELECT or GROUP BY may give a variable a term that no graph has. */
+  readonly makesTerms: boolean
   /** The dataset of USING or WITH; undefined if the text has none. */
   readonly default: readonly string[] | undefined
   readonly named: readonly string[] | undefined
@@ -163,13 +165,15 @@ function patternStep(operation: Node, tokens: readonly Token[], values: ParsedVa
   const hasUsing = using.default.length + using.named.length > 0
   const terms = [...remove, ...add].flatMap(({ graph, terms }) => [graph, ...leavesOf(terms)])
   const base = tokens[0]?.text === 'BASE' ? `BASE ${tokens[1]!.text}\n` : ''
+  const whereTokens = lastGroup(tokens)
   const reads = readsOfOperation(operation, values.iriOf)
   const likes = reads.any || reads.default ? likesIn(where, values) : undefined
   const pattern: StepPattern = {
     base,
-    group: sparqlOf(lastGroup(tokens)),
+    group: sparqlOf(whereTokens),
     variables: [...new Set(terms.filter((term) => term.startsWith('?')))],
     each: terms.some((term) => term.startsWith('_:')),
+    makesTerms: whereTokens.some(({ text }) => text === 'AS' || text === 'VALUES'),
     // SPARQL 1.1 Update §3.1.3: USING replaces WITH, which names the default graph only.
     default: hasUsing ? using.default : graph ? [withGraph] : undefined,
     named: hasUsing ? using.named : undefined,

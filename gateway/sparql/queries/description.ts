@@ -5,10 +5,9 @@ import type { Response } from '../../http/exchange.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { graphOf, iri, triple } from '../../rdf/graph.js'
 import { RDF, RDFS, SD } from '../../rdf/vocabulary.js'
-import { evaluateConditions } from '../../request/negotiate.js'
 import type { Context } from '../../request/context.js'
 import { graphAnswer } from '../../request/graph-answer.js'
-import { linkField, response } from '../../request/respond.js'
+import { linkField } from '../../request/respond.js'
 
 /** Names below http://www.w3.org/ns/formats/ (Unique URIs for File Formats). */
 const FORMATS = [
@@ -31,10 +30,11 @@ const FORMATS = [
 const UNION_OPT_IN = 'http://www.w3.org/ns/solid/sparql#UnionDefaultGraphOptIn'
 
 export async function serviceDescription(
-  { application, agent, accept, request, gateway, trace }: Context,
+  context: Context,
   endpoint: string,
   decision: Decision,
 ): Promise<Response | Problem> {
+  const { application, agent, gateway, trace } = context
   const traits = application.traits.known() ?? (await trace.store(application.traits.current()))
   const { datasetPath } = application
   const isUnion = !isFailure(traits) && traits.defaultGraph !== 'own'
@@ -50,17 +50,5 @@ export async function serviceDescription(
     ...(datasetPath === undefined ? [] : [triple(endpoint, RDFS('seeAlso'), iri(application.origin + datasetPath))]),
     ...FORMATS.map((format) => about('resultFormat', `http://www.w3.org/ns/formats/${format}`)),
   ])
-  const answer = graphAnswer(accept, graph, [linkField(application, agent.webId, decision)])
-  if (isFailure(answer)) return answer
-  const entityTags = answer.fields.filter(([name]) => name === 'ETag').map(([, value]) => value)
-  const outcome = evaluateConditions(request, { entityTags })
-  if (outcome === 'proceed') return answer
-  if (outcome !== 'not-modified') return outcome
-  return response(
-    304,
-    answer.fields.filter(([name]) => CURRENT.has(name)),
-  )
+  return graphAnswer(context, graph, [linkField(application, agent.webId, decision)])
 }
-
-/** RFC 9110 §15.4.5: the fields of a 304. */
-const CURRENT = new Set(['ETag', 'Cache-Control', 'Vary', 'Link'])

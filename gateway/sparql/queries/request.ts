@@ -3,6 +3,7 @@
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import { MAX_BODY, readText } from '../../http/body.js'
 import type { Field, Request } from '../../http/exchange.js'
+import { isUtf8Encoded, NOT_UTF8 } from '../../http/form-encoding.js'
 import { parseMediaType } from '../../http/media-type.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
@@ -123,8 +124,12 @@ function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: strin
   return operationOf(parameters, kind)
 }
 
-/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content. As in Fuseki, those in the URL count too. */
+/**
+ * SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content, in UTF-8. As in Fuseki, those in the URL count
+ * too.
+ */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
+  if (!isUtf8Encoded(text)) return malformed(`The form ${NOT_UTF8}.`)
   const form = new URLSearchParams(text)
   for (const name of [...TEXTS, ...Object.values(DATASET).flat(), ...OWN_PARAMETERS]) {
     for (const value of url.getAll(name)) form.append(name, value)

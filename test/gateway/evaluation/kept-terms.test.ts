@@ -4,6 +4,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { withCoveredStore } from '../../../gateway/evaluation/covered-store.js'
 import { makeNewLabels, runPatch } from '../../../gateway/evaluation/run-patch.js'
+import { runUpdate, type CopiedGraph } from '../../../gateway/evaluation/run-update.js'
 import { isFailure } from '../../../gateway/problem.js'
 import { graphOf, iri, literal, nTriplesOf, nTriplesTerm, quad, typed, type Quad } from '../../../gateway/rdf/graph.js'
 import { RDF, XSD } from '../../../gateway/rdf/vocabulary.js'
@@ -82,6 +83,49 @@ void t.test('the values of a pattern', (t) => {
   for (const [name, literals, pattern, values] of rows) {
     t.strictSame(found(literals, pattern), values.map(written).sort(), name)
   }
+  t.end()
+})
+
+/** The object of the triple that an update inserts into one of these graphs; undefined if it inserts nothing. */
+function inserted(pattern: string, template: string, copies: Readonly<Record<string, string>>): unknown {
+  const graphs = Object.entries(copies).map(([graph, nTriples]): CopiedGraph => ({ graph, nTriples, isVisible: true }))
+  const update = `${PREFIXES} INSERT { ${template} } WHERE { ${pattern} }`
+  const on = { update, base: DOC, graphs, solutions: undefined }
+  const updated = runUpdate({ oxigraph, growth: 1e6, newLabels: makeNewLabels() }, on)
+  if (isFailure(updated)) return updated.detail
+  const added = updated.edits.flatMap(({ added }) => added)
+  return added.map((line) => line.slice('<urn:new> <urn:x> '.length, -2))
+}
+
+void t.test('SPARQL 1.1 Update §3.1.3: a triple with an illegal term is not inserted', (t) => {
+  const [TAGGED, DIRECTED] = [`<${RDF('langString')}>`, `<${RDF('dirLangString')}>`]
+  const tagged = `"x"^^${TAGGED}`
+  // prettier-ignore
+  const rows: [name: string, literals: readonly string[], pattern: string, values: readonly string[]][] = [
+    ['STRDT with rdf:langString', [], `BIND(STRDT("x", ${TAGGED}) AS ?x)`, []],
+    ['… with rdf:dirLangString', [], `BIND(STRDT("x", ${DIRECTED}) AS ?x)`, []],
+    ['… in a sub-query', [], `{ SELECT (STRDT("x", ${TAGGED}) AS ?x) {} }`, []],
+    ['… in GROUP BY', [], `{ SELECT ?x {} GROUP BY (STRDT("x", ${TAGGED}) AS ?x) }`, []],
+    ['… only the triple with it is left out', ['"a"'], `VALUES ?type { ${TAGGED} xsd:token } BIND(STRDT("x", ?type) AS ?x)`, ['"x"^^xsd:token']],
+    ['a datatype that STRDT makes', [], 'BIND(STRDT("x", IRI("http://ex.example/%zz")) AS ?x)', []],
+    ['IRI of a text', [], 'BIND(IRI("http://ex.example/%zz") AS ?x)', []],
+    ['… with two fragments', [], 'BIND(IRI(CONCAT("http://ex.example/#a", "#b")) AS ?x)', []],
+    ['STRLANG', [], 'BIND(STRLANG("x", "verylongtag") AS ?x)', []],
+    ['such terms of the store are copied', [tagged, '<http://ex.example/[x]>'], '?s :p ?x', [tagged, '<http://ex.example/[x]>']],
+    ['… through BIND too', [tagged, '"x"@verylongtag'], '?s :p ?y BIND(?y AS ?x)', [tagged, '"x"@verylongtag']],
+    ['… but not if they are only a part of a text', ['"<http://ex.example/%zz>"'], 'BIND(IRI("http://ex.example/%zz") AS ?x)', []],
+  ]
+  const graph = 'urn:g'
+  for (const [name, literals, pattern, values] of rows) {
+    const expected = values.map(written).sort()
+    t.strictSame(found(literals, pattern), expected, `PATCH: ${name}`)
+    const nTriples = literals.map((one, i) => `<urn:${i}> <urn:p> ${written(one)} .\n`).join('')
+    const updated = inserted(`GRAPH <${graph}> { ${pattern} }`, 'GRAPH <urn:g> { :new :x ?x }', { [graph]: nTriples })
+    t.strictSame([updated].flat().sort(), expected, `update: ${name}`)
+  }
+  const odd = { 'http://ex.example/#a#b': '<urn:s> <urn:p> "1" .\n' }
+  const added = inserted('GRAPH ?g { ?s :p ?o }', 'GRAPH ?g { :new :x "y" }', odd)
+  t.strictSame(added, ['"y"'], 'triples may be added to a graph with such a name')
   t.end()
 })
 

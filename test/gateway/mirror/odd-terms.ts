@@ -153,6 +153,13 @@ export async function oddTerms(world: World, row: Row, store: GraphStore, datase
       const bound = `INSERT { GRAPH <${iri}> { <${iri}> <urn:p> ?x } } WHERE { BIND(STRLANG("a", "en-abcdefghijkl") AS ?x) }`
       t.equal((await owner('POST', '/sparql', update(bound))).status, 200)
       t.notMatch((await owner('GET', path)).text, '"a"@en-abcdefghijkl')
+      const LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
+      for (const made of [`STRDT("made", <${LANG_STRING}>)`, 'IRI("http://ex/made%zz")']) {
+        // GRAPH with a variable: the store finds the solutions.
+        const open = `INSERT { GRAPH <${iri}> { <${iri}> <urn:p> ?x } } WHERE { GRAPH ?g { ?s ?p ?o } BIND(${made} AS ?x) }`
+        t.equal((await owner('POST', '/sparql', update(open))).status, 200)
+        t.notMatch((await owner('GET', path)).text, /made/, made)
+      }
       for (const term of ['<http://ex/a[b]>', '<http://ex/50%>', '<http://ex/#a#b>', '"x"@en-abcdefghijkl']) {
         const refused = await owner(
           'POST',
@@ -160,6 +167,9 @@ export async function oddTerms(world: World, row: Row, store: GraphStore, datase
           update(`INSERT DATA { GRAPH <${iri}> { <${iri}> <urn:p> ${term} } }`),
         )
         t.match(refused, { status: 400, text: /would insert the malformed/ }, term)
+        const given = `INSERT { GRAPH <${iri}> { <${iri}> <urn:p> ?x } } WHERE { ?s ?p ?o BIND(${term} AS ?x) }`
+        const alike = await owner('POST', '/sparql', update(given))
+        t.match(alike, { status: 400, text: /would insert the malformed/ }, `BIND: ${term}`)
       }
     },
   )

@@ -98,6 +98,22 @@ const ROWS: readonly Row[] = [
   ...NATIVE.map(([value, type, expected]): Row => [`${value} with the type ${type}`, `{"@id":"","http://p/":{"@value":${value},"@type":"${type}"}}`, [`<> <http://p/> "${expected}"^^<${type}>`]]),
   ...NATIVE.map(([value, type, expected]): Row => [`${value} with the type ${type} of its term`, `{"@context":{"p":{"@id":"http://p/","@type":"${type}"}},"@id":"","p":${value}}`, [`<> <http://p/> "${expected}"^^<${type}>`]]),
   ['a literal like an IRI', literalIris, ['<> <http://p/> "http://[::1]/##"', '<> <http://p/> "http://[::1]/##"']],
+  // JSON.parse would make it Infinity, which JSON cannot write.
+  ...['1E400', '-1E400', '{"@type":"@json","@value":1E400}', '{"@type":"@json","@value":[{"a":1E400}]}'].map((value): Row => [`a number that is too large: ${value}`, `{"@id":"","http://p/":${value},"http://q/":1}`, 'content.syntax: too large for xsd:double']),
+  // JSON-LD 1.1 API §5.1.2, step 14.1.
+  ['another property of a value object', '{"@id":"","http://p/":{"@value":"x","http://p/note":"y"}}', 'content.syntax: http://p/note'],
+  ['… by a term', '{"@context":{"note":"http://n/"},"@id":"","http://p/":{"@value":"x","note":"y"}}', 'content.syntax: note'],
+  ['… with a vocabulary', '{"@context":{"@vocab":"http://v/"},"@id":"","p":{"@value":"x","note":"y"}}', 'content.syntax: note'],
+  ['… of a member of a list', '{"@id":"","http://p/":{"@list":[{"@value":"x","http://p/note":"y"}]}}', 'content.syntax: http://p/note'],
+  ['… of a member of an array', '{"@id":"","http://p/":["a",{"@value":"x","http://p/note":"y"}]}', 'content.syntax: http://p/note'],
+  ['… with an alias of @value', '{"@context":{"v":"@value"},"@id":"","http://p/":{"v":"x","http://p/note":"y"}}', 'content.syntax: http://p/note'],
+  ['… not within JSON that is the value', '{"@id":"","http://p/":{"@type":"@json","@value":{"@value":1,"http://p/note":2}}}', [`<> <http://p/> "{\\"@value\\":1,\\"http://p/note\\":2}"^^<${RDF('JSON')}>`]],
+  ['a key of a value object that is not a term', '{"@id":"","http://p/":{"@value":"x","note":"y"}}', ['<> <http://p/> "x"']],
+  ['aliases of keywords in a value object', '{"@context":{"v":"@value","l":"@language","i":"@index"},"@id":"","http://p/":{"v":"x","l":"en","i":"1"}}', ['<> <http://p/> "x"@en']],
+  ['@index beside @list', '{"@id":"","http://p/":{"@list":["x"],"@index":"i"}}', ['<> <http://p/> _:b0', `_:b0 <${RDF('first')}> "x"`, `_:b0 <${RDF('rest')}> <${RDF('nil')}>`]],
+  ['@index beside @set', '{"@id":"","http://p/":{"@set":["x","y"],"@index":"i"}}', ['<> <http://p/> "x"', '<> <http://p/> "y"']],
+  ['… by an alias', '{"@context":{"i":"@index"},"@id":"","http://p/":{"i":"1","@set":["x"]}}', ['<> <http://p/> "x"']],
+  ['another key beside @list', '{"@id":"","http://p/":{"@list":["x"],"http://q/":"y"}}', 'content.syntax: @list'],
   ['a term whose definition contains it', '{"@context":{"a":"a:b"},"a":1}', 'content.syntax: '],
 ]
 

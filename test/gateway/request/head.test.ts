@@ -1,4 +1,5 @@
-// HEAD has the fields of GET, Content-Length among them (RFC 9110 §9.3.2).
+// HEAD has the fields of GET, Content-Length among them (RFC 9110 §9.3.2). Every answer with an entity-tag depends on the
+// conditions of its request (§13.2.1).
 import t from 'tap'
 import type { Answer } from '../../support/client.js'
 import { forEachStore, row } from '../../support/stores.js'
@@ -11,12 +12,16 @@ const TARGETS: readonly string[] = [
   ...['?timemap', '?timegate', '?version=0000000', '?access'].map((query) => `/head/${query}`),
   ...['/add', '/importer', '/transform', '/uploads/none', '/static/none', '/robots.txt', '/ns', '/sparql'],
   ...[`/sparql?query=${QUERY}`, '/sparql?query=wrong', `/ns?query=${QUERY}`, '/settings', '/tokens', '/access'],
-  ...['/admin/', '/admin/sign%20up', '/admin/access/request', '/admin/clear', '/admin/oauth2/login'],
+  ...['/admin/', '/admin/sign%20up', '/admin/access/request', '/admin/clear', '/admin/tokens', '/admin/oauth2/login'],
 ]
+/** Other answers that are graphs. */
+const ABOUT = `/access?this=${encodeURIComponent('https://localhost/head/')}`
+const GRAPHS = [ABOUT, `${ABOUT}&agent=`, `${ABOUT}&audit`, `${ABOUT}&tree`, `/access?query=${QUERY}&agent=`]
+const TAGGED = ['/head/', '/ns', '/sparql', '/settings', '/access', '/importer', '/admin/tokens', '/admin/oauth2/login']
 const ACCEPT = ['text/html', 'text/turtle', 'application/ld+json, */*;q=0.1']
 
 void forEachStore(t, 'HEAD', async (t, makeStores, kind) => {
-  const { as } = await makeWorld(t, await makeStores(), { flags: ['--history', 'local'] })
+  const { as, base } = await makeWorld(t, await makeStores(), { flags: ['--history', 'local'] })
   t.equal((await as('owner')('PUT', '/head/', ttl(turtle('"HEAD"')))).status, 201)
   for (const agent of ['owner', 'anonymous']) {
     await row(t, kind, `${agent}: the fields of GET`, async (t) => {
@@ -31,6 +36,28 @@ void forEachStore(t, 'HEAD', async (t, makeStores, kind) => {
       }
     })
   }
+  await row(t, kind, 'conditions are evaluated wherever there is an entity-tag', async (t) => {
+    const about = (graph: string): string =>
+      graph.replace(encodeURIComponent('https://localhost/'), encodeURIComponent(base))
+    for (const target of [...TARGETS, ...GRAPHS.map(about)]) {
+      for (const accept of ACCEPT) {
+        const ask = (method: string, fields = {}): Promise<Answer> =>
+          as('owner')(method, target, { fields: { Accept: accept, ...fields } })
+        const { status, fields } = await ask('GET')
+        const { etag } = fields
+        if (accept === 'text/turtle' && (TAGGED.includes(target) || target.startsWith('/access')))
+          t.match({ status, etag }, { status: 200, etag: /^"/ }, target)
+        if (status !== 200 || etag === undefined) continue
+        for (const method of ['GET', 'HEAD']) {
+          const name = `${method} ${target} ${accept}`
+          t.match(await ask(method, { 'If-None-Match': etag }), { status: 304, text: '', fields: { etag } }, name)
+          t.equal((await ask(method, { 'If-None-Match': '"x"' })).status, 200, name)
+          t.equal((await ask(method, { 'If-Match': etag })).status, 200, name)
+          t.equal((await ask(method, { 'If-Match': '"x"' })).status, 412, name)
+        }
+      }
+    }
+  })
   await row(t, kind, 'the page of a query says how long it took: a HEAD has no length', async (t) => {
     const page = { fields: { Accept: 'text/html' } }
     const { status, fields } = await as('owner')('HEAD', `/sparql?query=${QUERY}`, page)

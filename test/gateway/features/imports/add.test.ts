@@ -13,11 +13,20 @@ import { until } from '../../../support/wait.js'
 const PREFIXES = `PREFIX dct: <http://purl.org/dc/terms/> PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
 PREFIX spin: <http://spinrdf.org/spin#> PREFIX sp: <http://spinrdf.org/sp#> PREFIX : <http://example.org/>`
 
-const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body: string | Buffer, status?: number]>> = {
+const SOURCES: Readonly<
+  Record<string, readonly [type: string | undefined, body: string | Buffer, status?: number, link?: string]>
+> = {
   '/typed': [
     'text/turtle; charset=utf-8',
     '<#a> <http://example.org/name> "typed" ; <http://example.org/knows> [ <http://example.org/name> "b" ] .',
   ],
+  '/linked': [
+    'application/json',
+    '{"@id":"#a","name":"linked"}',
+    200,
+    '</context>; rel="http://www.w3.org/ns/json-ld#context"; type="application/ld+json"',
+  ],
+  '/context': ['application/ld+json', '{"@context":{"name":"http://example.org/name"}}'],
   '/by-extension.ttl': ['application/octet-stream', '<#a> <http://example.org/name> "by extension" .'],
   '/without-type.nt': [undefined, '<http://x.test/a> <http://example.org/name> "without type" .'],
   '/packed.ttl.gz': ['application/gzip', gzipSync('<#a> <http://example.org/name> "packed" .')],
@@ -63,7 +72,8 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
 const respond: Respond = ({ path }, response) => {
   const source = SOURCES[path]
   if (!source) return void response.writeHead(404).end()
-  const [type, body, status = 200] = source
+  const [type, body, status = 200, link] = source
+  if (link !== undefined) response.setHeader('link', link)
   if (path === '/linked.csv')
     response.setHeader('link', '</style.css>; rel=stylesheet, <other.json>; rel="describedby"; type="application/csvm+json"') // prettier-ignore
   response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
@@ -115,6 +125,7 @@ void t.test('add and transform', async (t) => {
 
     const added: [source: string, text: string][] = [
       ['/typed', '"typed"'],
+      ['/linked', '"linked"'],
       ['/by-extension.ttl', '"by extension"'],
       ['/without-type.nt', '"without type"'],
       ['/packed.ttl.gz', '"packed"'],

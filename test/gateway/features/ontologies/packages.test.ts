@@ -222,6 +222,16 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     const inOlder = (value: boolean): string =>
       `DELETE { ?d <${LAPP}allowRead> ?o } INSERT { ?d <${LAPP}allowRead> ${value} } WHERE { ?d <${LAPP}allowRead> ?o }`
     t.equal((await change(inOlder(true))).status, 204, 'it is already set')
+    for (const type of [
+      'text/turtle',
+      'application/ld+json',
+      'application/rdf+xml',
+      'text/html, application/n-triples;q=0.1',
+    ]) {
+      const changed = await change(inOlder(true), 'owner', { Accept: type })
+      const { etag } = (await owner('GET', '/settings', accept(type))).fields
+      t.same([changed.status, changed.fields.etag], [204, etag], `the entity-tag of the negotiated format: ${type}`)
+    }
     t.equal((await change(inOlder(false))).status, 204, 'in the terms of older configurations')
     t.equal((await world.as('anonymous')('GET', item)).status, 403)
     const closed = await owner('GET', '/settings', accept('application/n-triples'))

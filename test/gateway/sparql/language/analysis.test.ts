@@ -413,6 +413,23 @@ await row('errors and their places', (t) => {
     ['INSERT DATA { <<( <urn:a> <urn:b> 1 )>> <urn:p> 1 }', 'a triple term as subject'],
     ['INSERT DATA { << "lit" <urn:b> 1 >> <urn:p> 1 }', 'a literal as subject'],
     [`INSERT DATA { <urn:a> <urn:b> 1 . <urn:a> <urn:b> "x"^^<${LANG_STRING}> }`, 'the datatype'],
+    ['INSERT { ?s <urn:p> ?i } WHERE { ?s ?p ?o BIND(<http://e/%zz> AS ?i) }', 'the malformed IRI <http://e/%zz>'],
+    ['INSERT { ?s <urn:p> ?i } WHERE { VALUES (?i) { (1) (<http://e/#a#b>) } }', 'the malformed IRI <http://e/#a#b>'],
+    ['INSERT { ?s <urn:p> ?i } WHERE { VALUES ?i { "x"@verylongtag } }', 'the malformed language tag verylongtag'],
+    ['INSERT { ?s <urn:p> ?i } WHERE { { SELECT (<http://e/[]> AS ?i) {} } }', 'the malformed IRI <http://e/[]>'],
+    [
+      'INSERT { ?s <urn:p> ?i } WHERE { { SELECT ?i {} GROUP BY (<http://e/[]> AS ?i) } }',
+      'the malformed IRI <http://e/[]>',
+    ],
+    [
+      'INSERT { ?s <urn:p> ?i } WHERE { OPTIONAL { BIND("x"^^<http://e/%zz> AS ?i) } }',
+      'the malformed IRI <http://e/%zz>',
+    ],
+    ['INSERT { GRAPH ?g { ?s <urn:p> 1 } } WHERE { BIND(<http://e/#a#b> AS ?g) }', 'the malformed IRI <http://e/#a#b>'],
+    [
+      'INSERT { ?s <urn:p> <<( ?s <urn:p> ?i )>> } WHERE { BIND(<http://e/%zz> AS ?i) }',
+      'the malformed IRI <http://e/%zz>',
+    ],
   ] as const) {
     const refused = analyseUpdate(update, BASE)
     t.match(refused, { failure: 'update.syntax' }, update)
@@ -423,6 +440,7 @@ await row('errors and their places', (t) => {
     'DELETE WHERE { GRAPH <http://e/#a#b> { ?s <http://e/50%> "x"@en-abcdefghijkl } }',
     'DROP GRAPH <http://e/[]>',
     'INSERT { ?s <urn:p> ?o } WHERE { ?s <http://e/a[b]> ?o }',
+    'DELETE { ?s ?p ?i } INSERT { ?s ?p <urn:i> } WHERE { VALUES ?i { <http://e/a[b]> } ?s ?p ?i }',
   ])
     t.notOk(isFailure(analyseUpdate(update, BASE)), `it may be removed and read: ${update}`)
 })

@@ -136,6 +136,23 @@ void forEachStore(
       })
     }
 
+    // SPARQL 1.1 Protocol §2.1.1, §2.1.2, §2.2.1: parameters are UTF-8. Two encodings that are not, and a stray one.
+    for (const wrong of ['%FF', '%ED%A0%80', '%zz']) {
+      const insertion = `update=INSERT%20DATA%20%7B%20GRAPH%20%3C${name('made')}%3E%20%7B%20%3Curn:s%3E%20%3Curn:p%3E%20%22${wrong}%22%20%7D%20%7D`
+      const rows: readonly [name: string, asked: Asked][] = [
+        ['an update in a form', { type: FORM, body: insertion }],
+        ['a query in a form', { type: FORM, body: `query=ASK%20%7B%20?s%20?p%20%22${wrong}%22%20%7D` }],
+        ['the name of a graph in a form', { type: FORM, body: `query=ASK%7B%7D&default-graph-uri=urn:${wrong}` }],
+        ['a query in the URL', { method: 'GET', target: `/sparql?query=ASK%20%7B%20?s%20?p%20%22${wrong}%22%20%7D` }],
+        ['the name of a graph in the URL', { target: `/sparql?using-graph-uri=urn:${wrong}`, type: UPDATE, body: 'CLEAR ALL' }],
+      ] // prettier-ignore
+      for (const [part, asked] of rows)
+        await row(`${part} has ${wrong}`, async (t) => {
+          const { status, text } = await ask(world, asked)
+          t.match({ status, text }, { status: 400, text: /UTF-8/ })
+        })
+    }
+
     const graphs = async (): Promise<readonly string[]> => {
       const answer = await ask(world, {
         type: QUERY,
