@@ -1,5 +1,5 @@
 // Protects the data folder, with journal, history and keys, from other accounts of the machine.
-import { existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
+import { type Dir, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
 import { chmod, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartFailure } from '../configuration/start-failure.js'
@@ -30,7 +30,9 @@ async function correct(top: string): Promise<number> {
   let seen = 0
   const folders = [top]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for await (const entry of await opendir(folder)) {
+    const opened = await openOwn(folder)
+    if (!opened) continue
+    for await (const entry of opened) {
       if (++seen > MOST_FILES) return corrected
       if (!entry.isDirectory() && !entry.isFile()) continue
       const path = join(folder, entry.name)
@@ -39,6 +41,17 @@ async function correct(top: string): Promise<number> {
     }
   }
   return corrected
+}
+
+/** Undefined if the folder belongs to another account, which keeps it closed: such as lost+found of a disk. */
+async function openOwn(folder: string): Promise<Dir | undefined> {
+  try {
+    return await opendir(folder)
+  } catch (error) {
+    const isClosed = error instanceof Error && 'code' in error && error.code === 'EACCES'
+    if (isClosed && (await lstat(folder)).uid !== process.geteuid?.()) return undefined
+    throw error
+  }
 }
 
 /** Returns 1 if the mode had to be corrected. */

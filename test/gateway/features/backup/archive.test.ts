@@ -184,6 +184,7 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   for (let round = 0; round < 10; round++) {
     const before = written
     pause = 5
+    mkdirSync(join(data, 'lost+found'), { recursive: true })
     await freeze(data, copy)
     const copied = new ClassicLevel(join(copy, 'journal'))
     const keys = (await copied.keys().all()).map(Number)
@@ -195,7 +196,7 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   await writing
   appendFileSync(join(data, 'keys.json'), ' and more')
   t.equal(readFileSync(join(copy, 'keys.json'), 'utf8'), 'keys')
-  for (const name of ['gateway.json', 'store']) t.notOk(existsSync(join(copy, name)), name)
+  for (const name of ['gateway.json', 'store', 'lost+found']) t.notOk(existsSync(join(copy, name)), name)
 })
 
 void t.test('an archive in the data folder is refused', async (t) => {
