@@ -3,7 +3,14 @@ import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DATABASE, findOxigraph, isUntouched, openChildStore } from '../stores/child-store.js'
+import {
+  DATABASE,
+  findOxigraph,
+  installedOxigraph,
+  isForbiddenOxigraph,
+  isUntouched,
+  openChildStore,
+} from '../stores/child-store.js'
 import { mostQuadsOf } from '../stores/embedded-limits.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
@@ -143,7 +150,9 @@ async function openOnDisk(
   const executable = findOxigraph(data)
   if (executable === undefined)
     throw new StartFailure(
-      '--store oxigraph: there is no executable oxigraph. Run triplegate store install, or put it on the PATH.',
+      isForbiddenOxigraph(data)
+        ? `${installedOxigraph(data)}: this account may not run it. Correct the owner of its files (chown -R).`
+        : '--store oxigraph: there is no executable oxigraph. Run triplegate store install, or put it on the PATH.',
       'configuration.wrong',
     )
   const name = `embedded store on disk, ${kind}`

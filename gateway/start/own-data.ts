@@ -11,9 +11,8 @@ import { StartFailure } from '../configuration/start-failure.js'
 import { writeWhole } from '../files/whole-file.js'
 import type { Log } from '../log.js'
 import { holderText, type Holder } from '../stores/holder.js'
-import { unusableFolder } from './private-folder.js'
+import { foreignFolder, GATEWAY_FILE as FILE, unusableFolder } from './private-folder.js'
 
-const FILE = 'gateway.json'
 /** Below the data folder: data that an unfinished restore has not moved to its place yet. */
 export const RESTORE_FOLDER = 'restore.work'
 const BEAT_MS = 1000
@@ -67,6 +66,8 @@ export async function ownData(folder: string, waits?: Log, purpose?: 'restores')
   } catch (error) {
     throw unusableFolder(folder, (error as NodeJS.ErrnoException).code!)
   }
+  const foreign = foreignFolder(folder)
+  if (foreign !== undefined) throw new StartFailure(foreign)
   const unlock = await lockOf(path, folder, waits)
   if (purpose !== 'restores' && existsSync(join(path, RESTORE_FOLDER))) {
     await unlock()

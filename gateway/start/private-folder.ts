@@ -1,4 +1,5 @@
 // Protects the data folder, with journal, history and keys, from other accounts of the machine.
+import { type Dir, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
 import { chmod, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartFailure } from '../configuration/start-failure.js'
@@ -29,7 +30,9 @@ async function correct(top: string): Promise<number> {
   let seen = 0
   const folders = [top]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for await (const entry of await opendir(folder)) {
+    const opened = await openOwn(folder)
+    if (!opened) continue
+    for await (const entry of opened) {
       if (++seen > MOST_FILES) return corrected
       if (!entry.isDirectory() && !entry.isFile()) continue
       const path = join(folder, entry.name)
@@ -38,6 +41,17 @@ async function correct(top: string): Promise<number> {
     }
   }
   return corrected
+}
+
+/** Undefined if the folder belongs to another account, which keeps it closed: such as lost+found of a disk. */
+async function openOwn(folder: string): Promise<Dir | undefined> {
+  try {
+    return await opendir(folder)
+  } catch (error) {
+    const isClosed = error instanceof Error && 'code' in error && error.code === 'EACCES'
+    if (isClosed && (await lstat(folder)).uid !== process.geteuid?.()) return undefined
+    throw error
+  }
 }
 
 /** Returns 1 if the mode had to be corrected. */
@@ -55,8 +69,42 @@ export async function reportShared(repository: string, log: Log): Promise<void> 
   log.warn({ repository }, `other accounts may read this history. If they should not, run chmod -R go= ${repository}`)
 }
 
+/** In the data folder: which gateway uses it. */
+export const GATEWAY_FILE = 'gateway.json'
+
+/**
+ * A sentence if the folder belongs to another account, whose gateway could not use what this process writes. Only root
+ * has to be asked: the modes of the folder keep all others out.
+ */
+export function foreignFolder(folder: string): string | undefined {
+  if (process.geteuid?.() !== 0) return undefined
+  try {
+    const file = join(folder, GATEWAY_FILE)
+    const { uid } = statSync(existsSync(file) ? file : folder)
+    if (uid === 0 || ownerOfNew(folder) === uid) return undefined
+    return `${folder} belongs to account ${uid}. Run this as that account (sudo -u '#${uid}').`
+  } catch {
+    // It does not exist, or cannot be used: the next step says why.
+    return undefined
+  }
+}
+
+/** The account that new files here get: some network file systems map root to another one. */
+function ownerOfNew(folder: string): number {
+  const created = mkdtempSync(join(folder, 'owner-'))
+  const { uid } = statSync(created)
+  rmdirSync(created)
+  return uid
+}
+
+const FORBIDDEN = /EACCES|EPERM|permission denied|not permitted/i
+
+/** What to do if the account of this process cannot use a file; undefined for other errors. */
+export const ownerFix = (why: string): string | undefined =>
+  FORBIDDEN.test(why) ? 'Correct the owner of its files (chown -R).' : undefined
+
 export function unusableFolder(folder: string, why: string): StartFailure {
   const isFull = /ENOSPC|EDQUOT|no space left|quota exceeded/i.test(why)
-  const fix = isFull ? 'Make room on its disk.' : 'Give another folder with --data.'
+  const fix = isFull ? 'Make room on its disk.' : (ownerFix(why) ?? 'Give another folder with --data.')
   return new StartFailure(`${folder}: cannot be used as the data folder (${why}). ${fix}`)
 }

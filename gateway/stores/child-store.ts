@@ -36,6 +36,16 @@ function isExecutable(file: string): boolean {
   }
 }
 
+/** True if the executable was installed into the data folder, but this account may not run it, or not look at it. */
+export function isForbiddenOxigraph(data: string): boolean {
+  try {
+    accessSync(installedOxigraph(data), constants.X_OK)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EACCES'
+  }
+}
+
 export interface ChildStoreSettings {
   readonly name: string
   /** A folder for this store only. */

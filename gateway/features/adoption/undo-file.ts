@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, trunc
 import { join } from 'node:path'
 import type { Failure } from '../../problem.js'
 import { readNTriples } from '../../rdf/n-triples.js'
+import { foreignFolder, ownerFix } from '../../start/private-folder.js'
 import type { RenamedPair } from './references.js'
 import { isNameable } from './renames.js'
 
@@ -39,6 +40,8 @@ const UNDONE = 'undone'
 
 /** @param now ms since the epoch */
 export function openUndoFile(data: string, about: Undoing, now: number): UndoFile | Failure<'undo.failed'> {
+  const foreign = foreignFolder(data)
+  if (foreign !== undefined) return { failure: 'undo.failed', detail: foreign }
   const folder = join(data, FOLDER)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -48,7 +51,8 @@ export function openUndoFile(data: string, about: Undoing, now: number): UndoFil
     if (continued === undefined) add(about)
     return { file, add, end: () => add({ kind: END }) }
   } catch (error) {
-    return failed(folder, `cannot be written (${(error as NodeJS.ErrnoException).code}). Give another --data FOLDER.`)
+    const why = String((error as NodeJS.ErrnoException).code)
+    return failed(folder, `cannot be written (${why}). ${ownerFix(why) ?? 'Give another --data FOLDER.'}`)
   }
 }
 

@@ -1,7 +1,7 @@
 // `triplegate backup FILE`: writes one archive, from which a clean machine can start.
-import { chmod, link, open, rm } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmod, link, open, rename, rm } from 'node:fs/promises'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
@@ -21,7 +21,7 @@ import { SETTINGS, settingsOf, type Environment } from '../../configuration/sett
 import { readOperatorsKey } from '../../identity/operators-key.js'
 import { isFailure } from '../../problem.js'
 import { SEEDED_FILE } from '../../start/seeded.js'
-import { failureOf } from './unable.js'
+import { failureOf, systemErrorOf } from './unable.js'
 
 const DESCRIPTION: CommandDescription = {
   name: 'backup',
@@ -31,6 +31,7 @@ const DESCRIPTION: CommandDescription = {
     '',
     'While a gateway runs on the data folder, it makes the backup: the command asks it through its --management port, and',
     'writes wait for a moment. FILE has private keys: only the account that makes it can read it.',
+    'FILE must be outside the data folder.',
   ],
   options: [HELP_OPTION],
   settings: SETTINGS.filter(({ flagOnly }) => !flagOnly),
@@ -56,6 +57,7 @@ async function runBackup(argv: readonly string[], env: Environment, terminal: Te
   for (const { base } of lost) terminal.error(`triplegate: ${base}: its documents are in memory only: the backup is without them.\n`) // prettier-ignore
   if (!existsSync(join(settings.data, SEEDED_FILE))) return fail(terminal, cannot(`${settings.data}: no gateway has used this folder. Correct --data.`)) // prettier-ignore
   if (existsSync(file)) return fail(terminal, cannot(`${file} exists. Give another name.`))
+  if (isBelow(settings.data, file)) return fail(terminal, cannot(`${file} is in the data folder, and would be part of the next backup. Give a file outside the data folder.`)) // prettier-ignore
   const show = makeProgress(terminal)
   const take = (bytes: AsyncIterable<Uint8Array>): Promise<void> =>
     writeArchive(file, bytes, (written) => show(() => `backup: ${megabytes(written)}`))
@@ -75,6 +77,12 @@ async function runBackup(argv: readonly string[], env: Environment, terminal: Te
 }
 
 const cannot = (detail: string): CommandFailure => ({ failure: 'backup.failed', detail })
+
+/** True if a file that is created here is in the folder. If its own folder does not exist, it cannot be created. */
+function isBelow(folder: string, file: string): boolean {
+  const place = dirname(resolve(file))
+  return existsSync(place) && `${realpathSync(place)}${sep}`.startsWith(`${realpathSync(folder)}${sep}`)
+}
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
 
@@ -98,11 +106,26 @@ async function writeArchive(
     const gzip = createGzip({ level: constants.Z_BEST_SPEED })
     await pipeline(Readable.from(counted()), gzip, opened.createWriteStream({ flush: true }))
     await chmod(part, 0o600)
-    // Unlike a rename, this does not replace a file that was created meanwhile.
-    await link(part, file)
+    await giveName(part, file)
     const folder = await open(dirname(file))
     await folder.sync().finally(() => folder.close())
   } finally {
     await rm(part, { force: true })
+  }
+}
+
+/** The errors of file systems without hard links, such as FAT and some network shares. */
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/**
+ * Unlike a rename, a link never replaces a file that was created meanwhile.
+ * @param linkFile replaced in tests
+ */
+export async function giveName(part: string, file: string, linkFile = link): Promise<void> {
+  try {
+    await linkFile(part, file)
+  } catch (error) {
+    if (!NO_LINKS.has(systemErrorOf(error)?.code) || existsSync(file)) throw error
+    await rename(part, file)
   }
 }

@@ -12,11 +12,11 @@ export const CONFIGURATION_FOLDER = 'restored-configuration'
 
 /**
  * Left out: what a backup has in another form (stores, repositories), what belongs to this installation only (locks,
- * the name of the gateway), and running imports.
+ * the name of the gateway), running imports, and a folder of the disk's own.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['store', 'imports', 'repository.git', 'triplegate-data', 'gateway.json', 'operators-key'],
-  ...[BACKUP_FOLDER, CONFIGURATION_FOLDER, 'arriving'],
+  ...[BACKUP_FOLDER, CONFIGURATION_FOLDER, 'arriving', 'lost+found'],
 ])
 const isLeftOut = (name: string): boolean => LEFT_OUT.has(name) || name.endsWith('.new')
 

@@ -61,8 +61,8 @@ export async function restore(restoring: RestoreSettings): Promise<void> {
   }
 }
 
-/** The names that a data folder without data may have: its lock, and an installed Oxigraph. */
-const OF_THE_PLACE: ReadonlySet<string> = new Set(['gateway.json', 'triplegate-data', 'store'])
+/** The names that a data folder without data may have: its lock, an installed Oxigraph, and a folder of its disk. */
+const OF_THE_PLACE: ReadonlySet<string> = new Set(['gateway.json', 'triplegate-data', 'store', 'lost+found'])
 
 /** Returns the id of the restore. A restore that was killed keeps its id when it is repeated. */
 async function beginFolder(data: string, work: string): Promise<string> {

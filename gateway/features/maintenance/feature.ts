@@ -15,21 +15,19 @@ export const MAINTENANCE: GatewayFeature = {
     const leaving = new AbortController()
     for (const { admin } of stores) void announce(admin, when, gateway)
     if (stores.length === 0) log.warn('--compact: no store is a dataset of Fuseki: nothing is compacted')
-    const compact = async (measure: () => Promise<void>): Promise<Outcome> => {
-      let outcome: Outcome = 'done'
-      for (const { store, admin } of stores) {
-        const from = performance.now()
-        const compaction = await compactStore(store, admin, { signal: leaving.signal, measure })
-        const about = { store: admin.dataset, milliseconds: Math.round(performance.now() - from) }
-        if (compaction === 'done') log.info(about, 'the store has been compacted')
-        else {
-          log.warn({ ...about, problem: compaction.problem }, 'the store was not compacted')
-          outcome = compaction.isBusy ? 'busy' : 'failed'
-        }
+    const compactOne = async ({ store, admin }: Administered, measure: () => Promise<void>): Promise<Outcome> => {
+      const from = performance.now()
+      const compaction = await compactStore(store, admin, { signal: leaving.signal, measure })
+      const about = { store: admin.dataset, milliseconds: Math.round(performance.now() - from) }
+      if (compaction === 'done') {
+        log.info(about, 'the store has been compacted')
+        return 'done'
       }
-      return outcome
+      log.warn({ ...about, problem: compaction.problem }, 'the store was not compacted')
+      return compaction.isBusy ? 'busy' : 'failed'
     }
-    const ended = stores.length === 0 ? undefined : runSchedule({ when, folders, data, now }, compact, leaving.signal)
+    const ended =
+      stores.length === 0 ? undefined : runSchedule({ when, folders, data, now }, stores, compactOne, leaving.signal)
     const stopped = ended?.catch((error: unknown) => {
       if (!leaving.signal.aborted) log.error({ err: error }, 'compaction has failed')
     })
@@ -41,8 +39,13 @@ export const MAINTENANCE: GatewayFeature = {
   },
 }
 
+interface Administered {
+  readonly store: GraphStore
+  readonly admin: FusekiAdmin
+}
+
 /** Dataspaces may share a store. */
-function administered({ dataspaces }: Gateway): { readonly store: GraphStore; readonly admin: FusekiAdmin }[] {
+function administered({ dataspaces }: Gateway): Administered[] {
   const services = new Map(membersOf(dataspaces).map(({ application: { store, service } }) => [store, service]))
   return [...services].flatMap(([store, service]) => {
     const admin = store.pause && openFusekiAdmin(service)

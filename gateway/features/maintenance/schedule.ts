@@ -22,9 +22,10 @@ export interface Schedule {
 export type Outcome = 'done' | 'busy' | 'failed'
 
 /** Throws when the signal aborts. */
-export async function runSchedule(
+export async function runSchedule<Store>(
   schedule: Schedule,
-  compact: (measure: () => Promise<void>) => Promise<Outcome>,
+  stores: readonly Store[],
+  compact: (store: Store, measure: () => Promise<void>) => Promise<Outcome>,
   signal: AbortSignal,
 ): Promise<void> {
   const isDaily = schedule.when.includes(':')
@@ -32,15 +33,61 @@ export async function runSchedule(
   for (;;) {
     await pause(isDaily ? untilTime(schedule.when, schedule.now()) : LOOK_MS)
     if (!isDaily && !(await hasGrown(schedule))) continue
-    let from = performance.now()
+    let took = 0
     const sizes = makeSizes(schedule.folders)
-    for (let outcome = await compact(sizes.measure); outcome !== 'done'; outcome = await compact(sizes.measure)) {
-      await pause(outcome === 'busy' ? AFTER_BUSY_MS : AFTER_FAILURE_MS)
-      from = performance.now()
+    const compactEach = async (due: readonly Store[]): Promise<Due<Store>> => {
+      const from = performance.now()
+      const left = await compactAll(due, (store) => compact(store, sizes.measure))
+      took = performance.now() - from
+      return left
     }
-    if (schedule.folders.length > 0)
+    const failed = await untilCompacted(stores, compactEach, { pause, isDaily })
+    if (failed.length === 0 && schedule.folders.length > 0)
       await writePrivate(compactedFile(schedule.data), JSON.stringify({ bytes: sizes.sum() }))
-    if (!isDaily) await pause(REST * (performance.now() - from))
+    if (!isDaily) await pause(REST * took)
+  }
+}
+
+/** The stores that are still to be compacted. */
+export interface Due<Store> {
+  readonly busy: readonly Store[]
+  readonly failed: readonly Store[]
+}
+
+export async function compactAll<Store>(
+  stores: readonly Store[],
+  compact: (store: Store) => Promise<Outcome>,
+): Promise<Due<Store>> {
+  const [busy, failed]: [Store[], Store[]] = [[], []]
+  for (const store of stores) {
+    const outcome = await compact(store)
+    if (outcome !== 'done') (outcome === 'busy' ? busy : failed).push(store)
+  }
+  return { busy, failed }
+}
+
+/**
+ * Tries again only those stores that are still due: each compaction stops the writes of its store. Returns the stores
+ * that failed, if the schedule is daily: they wait for the next day.
+ */
+export async function untilCompacted<Store>(
+  stores: readonly Store[],
+  compactEach: (due: readonly Store[]) => Promise<Due<Store>>,
+  { pause, isDaily }: { pause(ms: number): Promise<void>; readonly isDaily: boolean },
+): Promise<readonly Store[]> {
+  let failed: Store[] = []
+  let due = stores
+  for (;;) {
+    const left = await compactEach(due)
+    failed.push(...left.failed)
+    if (left.busy.length > 0) {
+      due = left.busy
+      await pause(AFTER_BUSY_MS)
+    } else {
+      if (isDaily || failed.length === 0) return failed
+      ;[due, failed] = [failed, []]
+      await pause(AFTER_FAILURE_MS)
+    }
   }
 }
 

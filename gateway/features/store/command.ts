@@ -15,6 +15,7 @@ import { CONNECTION_OPTIONS, dataOf } from '../../commands/gateway-client.js'
 import { fail, type Terminal } from '../../commands/terminal.js'
 import type { Environment } from '../../configuration/settings.js'
 import { isFailure } from '../../problem.js'
+import { foreignFolder, ownerFix } from '../../start/private-folder.js'
 import { installedOxigraph } from '../../stores/child-store.js'
 import { executableIn, OXIGRAPH_VERSION, WHEELS, type Wheel } from './wheels.js'
 
@@ -38,7 +39,10 @@ async function runStoreCommand(argv: readonly string[], env: Environment, termin
   const unknown = action === 'install' ? [] : ['write triplegate store install.']
   const faults = [...given.faults, ...unknown, ...strayArguments(more)]
   if (faults.length > 0) return fail(terminal, wrongArguments(...faults))
-  const file = installedOxigraph(dataOf(given, env))
+  const data = dataOf(given, env)
+  const foreign = foreignFolder(data)
+  if (foreign !== undefined) return fail(terminal, cannot(foreign))
+  const file = installedOxigraph(data)
   terminal.waiting(`fetching Oxigraph ${OXIGRAPH_VERSION} …`)
   const failed = await installExecutable(file, WHEELS[PLATFORM])
   terminal.waiting(undefined)
@@ -71,6 +75,8 @@ export async function installExecutable(
     renameSync(part, file)
     return undefined
   } catch (error) {
+    const fix = ownerFix(String(error))
+    if (fix !== undefined) return cannot(`${part} cannot be written and run (${String(error)}). ${fix}`)
     return cannot(`${part} does not run here (${String(error)}). Run cargo install oxigraph-cli.`)
   }
 }

@@ -1,10 +1,23 @@
 // Only the gateway's own account can use its files: those that the gateway, LevelDB and git create, and existing ones.
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
 import { makeGatewayCaches } from '../../../gateway/caches.js'
+import { openUndoFile } from '../../../gateway/features/adoption/undo-file.js'
+import { runCommand } from '../../../gateway/run-command.js'
+import { ownData } from '../../../gateway/start/own-data.js'
 import { keepPrefixes } from '../../../gateway/start/start.js'
 import { makePrivate, reportShared, unusableFolder } from '../../../gateway/start/private-folder.js'
 import { makeSite, startGateway, untilSettled } from '../../crash/gateway-process.js'
@@ -34,11 +47,44 @@ void t.test('a data folder that cannot be used: what to do', (t) => {
     ['ENOSPC', 'Make room on its disk.'],
     ['IO error: /d/triplegate-data/MANIFEST-000008: No space left on device', 'Make room on its disk.'],
     ['IO error: /d/triplegate-data/000008.log: Disk quota exceeded', 'Make room on its disk.'],
-    ['EACCES', 'Give another folder with --data.'],
+    ['EACCES', 'Correct the owner of its files (chown -R).'],
+    ['IO error: /d/triplegate-data/LOCK: Permission denied', 'Correct the owner of its files (chown -R).'],
     ['ENOTDIR', 'Give another folder with --data.'],
   ] as const
   for (const [why, fix] of rows) t.match(unusableFolder('/d', why).message, `(${why}). ${fix}`)
   t.end()
+})
+
+void t.test('root does not write to a data folder of another account', async (t) => {
+  if (process.getuid?.() !== 0) return t.comment('only root can change owners')
+  const rows: readonly (readonly [name: string, owner: number, ofFile: number | undefined, isRefused: boolean])[] = [
+    ['an empty folder of another account', 10001, undefined, true],
+    ['its gateway runs as another account, on a disk of root', 0, 10001, true],
+    ['its gateway runs as root, in a folder of another account', 10001, 0, false],
+    ['a folder of root', 0, undefined, false],
+  ]
+  for (const [name, owner, ofFile, isRefused] of rows) {
+    const folder = mkdtempSync(join(temporary, 'owned-'))
+    if (ofFile !== undefined) {
+      writeFileSync(join(folder, 'gateway.json'), '{}')
+      chownSync(join(folder, 'gateway.json'), ofFile, ofFile)
+    }
+    chownSync(folder, owner, owner)
+    const before = readdirSync(folder)
+    const message = `${folder} belongs to account 10001. Run this as that account (sudo -u '#10001').`
+    if (!isRefused) {
+      await (await ownData(folder)).release()
+      continue
+    }
+    await t.rejects(ownData(folder), { message }, name)
+    t.match(openUndoFile(folder, { base: '', admin: '', asked: '' }, 0), { detail: message }, name)
+    let text = ''
+    const print = (more: string | Buffer): void => void (text += String(more))
+    const terminal = { out: print, error: print, waiting: () => undefined, interactive: false, now: () => 0 }
+    t.equal(await runCommand(['store', 'install', '--data', folder], {}, terminal), 3, name)
+    t.match(text, message)
+    t.same(readdirSync(folder), before, 'nothing is written')
+  }
 })
 
 void t.test('a data folder that exists', async (t) => {

@@ -1,6 +1,16 @@
 // Untrusted archives are refused before anything is written; and the streams that archives are made of.
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -8,6 +18,7 @@ import { packTar, type TarEntry } from 'modern-tar'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ClassicLevel } from 'classic-level'
+import { BACKUP_COMMAND, giveName } from '../../../../gateway/features/backup/backup-command.js'
 import { fillFrom } from '../../../../gateway/features/backup/fill-store.js'
 import { freeze } from '../../../../gateway/features/backup/freeze.js'
 import { isPartName } from '../../../../gateway/features/backup/manifest.js'
@@ -173,6 +184,7 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   for (let round = 0; round < 10; round++) {
     const before = written
     pause = 5
+    mkdirSync(join(data, 'lost+found'), { recursive: true })
     await freeze(data, copy)
     const copied = new ClassicLevel(join(copy, 'journal'))
     const keys = (await copied.keys().all()).map(Number)
@@ -184,5 +196,47 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   await writing
   appendFileSync(join(data, 'keys.json'), ' and more')
   t.equal(readFileSync(join(copy, 'keys.json'), 'utf8'), 'keys')
-  for (const name of ['gateway.json', 'store']) t.notOk(existsSync(join(copy, name)), name)
+  for (const name of ['gateway.json', 'store', 'lost+found']) t.notOk(existsSync(join(copy, name)), name)
+})
+
+void t.test('an archive in the data folder is refused', async (t) => {
+  const folder = temporary(t)
+  const [data, link, nested] = [join(folder, 'data'), join(folder, 'link'), join(folder, 'data', 'backups')]
+  mkdirSync(nested, { recursive: true })
+  symlinkSync(nested, link)
+  writeFileSync(join(data, 'seeded.json'), '{}')
+  for (const file of [join(data, 'a.tar.gz'), join(nested, 'a.tar.gz'), join(link, 'a.tar.gz')]) {
+    let text = ''
+    const terminal = {
+      out: (more: string | Buffer) => void (text += String(more)),
+      error: (more: string) => void (text += more),
+      waiting: () => undefined,
+      interactive: false,
+      now: () => 0,
+    }
+    t.equal(await BACKUP_COMMAND.run([file, '--data', data, '--management', 'off'], {}, terminal), 3, file)
+    t.match(text, 'Give a file outside the data folder.', file)
+    t.notOk(existsSync(file), file)
+  }
+})
+
+void t.test('the archive gets its name on a disk without hard links', async (t) => {
+  const error = (code: string) => Object.assign(new Error(code), { code, syscall: 'link' })
+  const rows: readonly (readonly [code: string, isThere: boolean, left: string])[] = [
+    ['EPERM', false, 'new'],
+    ['ENOTSUP', false, 'new'],
+    ['EOPNOTSUPP', false, 'new'],
+    ['EPERM', true, 'old'],
+    ['EEXIST', true, 'old'],
+  ]
+  for (const [code, isThere, left] of rows) {
+    const folder = temporary(t)
+    const [part, file] = [join(folder, 'a.part'), join(folder, 'a')]
+    writeFileSync(part, 'new')
+    if (isThere) writeFileSync(file, 'old')
+    const given = giveName(part, file, () => Promise.reject(error(code)))
+    await (isThere ? t.rejects(given, { code }) : given)
+    t.equal(readFileSync(file, 'utf8'), left, code)
+    t.same(readdirSync(folder), isThere ? ['a', 'a.part'] : ['a'])
+  }
 })

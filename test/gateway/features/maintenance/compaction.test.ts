@@ -5,7 +5,12 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { compactStore } from '../../../../gateway/features/maintenance/compact-store.js'
-import { untilTime } from '../../../../gateway/features/maintenance/schedule.js'
+import {
+  compactAll,
+  untilCompacted,
+  untilTime,
+  type Outcome,
+} from '../../../../gateway/features/maintenance/schedule.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { openFusekiAdmin } from '../../../../gateway/stores/fuseki-admin.js'
 import { groupedStore } from '../../../../gateway/stores/grouped-store.js'
@@ -113,4 +118,32 @@ void t.test('the next time of day', async (t) => {
     ['03:00', 15],
   ]
   for (const [time, hours] of rows) t.equal(untilTime(time, now) / 3_600_000, hours, time)
+})
+
+void t.test('only stores that are still due are compacted again', async (t) => {
+  const rows: readonly (readonly [
+    name: string,
+    isDaily: boolean,
+    b: readonly Outcome[],
+    compacted: string,
+    failed: string,
+  ])[] = [
+    // prettier-ignore
+    ['both succeed', true, ['done'], 'ab', ''],
+    ['one is busy', true, ['busy', 'busy', 'done'], 'abbb', ''],
+    ['one fails: it waits for the next day', true, ['failed'], 'ab', 'b'],
+    ['one is busy, and then fails', true, ['busy', 'failed'], 'abb', 'b'],
+    ['one fails, by growth', false, ['failed', 'done'], 'abb', ''],
+  ]
+  for (const [name, isDaily, outcomes, expected, expectedFailed] of rows) {
+    let [compacted, tries] = ['', 0]
+    const compact = (store: string): Promise<Outcome> => {
+      compacted += store
+      return Promise.resolve(store === 'a' ? 'done' : (outcomes[tries++] ?? 'done'))
+    }
+    const pause = (): Promise<void> => Promise.resolve()
+    const failed = await untilCompacted(['a', 'b'], (due) => compactAll(due, compact), { pause, isDaily })
+    t.equal(compacted, expected, name)
+    t.equal(failed.join(''), expectedFailed, name)
+  }
 })
