@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const TEMPORARY: ReadonlySet<string> = new Set([
   ...Object.entries(STATUS_OF).flatMap(([code, status]) => (status === 503 || status === 504 ? [code] : [])),
   'store.failed',
+  'history.in-doubt',
 ])
 export const isTemporary = ({ failure }: Failure): boolean => TEMPORARY.has(failure)
 
