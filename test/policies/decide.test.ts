@@ -273,6 +273,8 @@ const everyModeTo = { agentClass: EVERYONE, accessToClass: ITEM, mode: ['Read', 
 const forged = authorization(`${DOC}#forged`, everyModeTo)
 const nearAdmin = { 'https://host/adminx/': forged, 'https://host/admin': forged, 'https://host.evil/admin/': forged }
 const inRequests = { [REQUESTS]: forged, [`${REQUESTS}1/`]: forged }
+/** Its owner is the agent of the import. */
+const inImport = { [`${ADMIN}imports/1/`]: forged }
 const writersRead = rule({ agentGroup: WRITERS, accessTo: DOC, mode: 'Read' })
 const untyped = document(DOC, { types: [] })
 const cycle = [sub(ITEM, 'urn:B'), sub('urn:B', ITEM), sub('urn:B', 'urn:B'), sub('urn:B', 'urn:C')]
@@ -303,6 +305,7 @@ await check('attacks', [
   ['an authorization forged in an end-user graph', { [DOC]: forged }, writes(BOB), 'no-authorization'],
   ['in a graph whose IRI only resembles the admin base', nearAdmin, writes(BOB), 'no-authorization'],
   ['in a request for access, to which every identified agent may append', inRequests, writes(BOB), 'no-authorization'],
+  ['a forged authorization in the document of an import', inImport, reads(BOB), 'no-authorization'],
   ['a forged membership there', { ...writersRead, [REQUESTS]: [joins(WRITERS, BOB)] }, reads(BOB), 'no-authorization'],
   ['a document without types is not of every class', seededWriters, writes(ALICE, untyped), 'no-authorization'],
   ['accessToClass the document itself', aliceOn(DOC, 'Read'), reads(ALICE), 'no-authorization'],

@@ -111,6 +111,15 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     },
   )
 
+  await row('the ontology of a package does not take the place of the namespace ontology', async (t) => {
+    remote.texts.set('/taking-package', `<> <${LDT}ontology> <${remote.url}/taking> .`)
+    remote.texts.set('/taking', `<> a <${OWL}Ontology> . <${world.base}ns#> a <${OWL}Ontology> .`)
+    t.equal((await install(`${remote.url}/taking-package`)).status, 303)
+    const namespace = (await owner('GET', '/ns', accept('application/n-triples'))).text
+    t.match(namespace, `<${world.base}ns#> <${OWL}imports> <${remote.url}/taking> .`)
+    t.equal((await uninstall(`${remote.url}/taking-package`)).status, 303)
+  })
+
   await row('refusals leave nothing behind', async (t) => {
     const before = await state()
     const page = (path: string, text: string): string => {
