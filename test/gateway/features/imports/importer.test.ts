@@ -455,7 +455,7 @@ void t.test('importer', async (t) => {
       for (const [n, [what, isStale, fields, isStarted]] of rows.entries()) {
         const document = `${path}described-${n}/`
         t.equal((await owner('PUT', document, ttl('<> <urn:p> "new" .'))).status, 201)
-        t.equal((await writer('PATCH', document, update(`INSERT DATA { ${described} }`))).status, 204)
+        t.equal((await writer('PATCH', document, update(`INSERT { ${described} } WHERE {}`))).status, 204)
         const read = await textOf(document)
         if (isStale) t.equal((await writer('PUT', document, ttl('<> <urn:p> "removed" .'))).status, 200)
         const edited = nTriples(`${read}<${inside(document, '')}> <urn:p> "edited" .\n`, fields)
