@@ -64,10 +64,18 @@ export interface DescribedFile {
 const MOST_DESCRIPTIONS = 200
 const MAX_BYTES = 1024 * 1024
 
-/** Whoever may write any document can describe any file, so other descriptions count only if none gives the file. */
+/**
+ * Whoever may write any document can describe any file, so other descriptions count only if none gives the file. Those
+ * that gave it first come first: later ones cannot take their place.
+ */
 export async function describedFile(application: HasFiles, sha1: string): Promise<DescribedFile | Problem> {
-  const giving = await descriptionsOf(application, sha1, [...(await application.files.documentsOf(sha1))])
-  if (isFailure(giving)) return giving
+  const documents = [...(await application.files.documentsOf(sha1))]
+  const found = await descriptionsOf(application, sha1, documents)
+  if (isFailure(found)) return found
+  const order = new Map(documents.map((document, at) => [document, at]))
+  const giving = found
+    .sort((a, b) => (order.get(a.document) ?? 0) - (order.get(b.document) ?? 0))
+    .slice(0, MOST_DESCRIPTIONS)
   const descriptions = giving.length > 0 ? giving : await descriptionsOf(application, sha1)
   return isFailure(descriptions) ? descriptions : { descriptions, giving }
 }
@@ -77,13 +85,13 @@ async function descriptionsOf(
   application: HasFiles,
   sha1: string,
   among?: readonly string[],
-): Promise<readonly Describing[] | Problem> {
+): Promise<Describing[] | Problem> {
   if (among?.length === 0) return []
   const file = `<${uploadsOf(application)}${sha1}>`
   const query = `SELECT ?g (SAMPLE(?f) AS ?format) (SAMPLE(?n) AS ?name) WHERE {
     ${among ? `VALUES ?g { ${among.map((document) => nTriplesTerm(iri(document))).join(' ')} }` : ''}
     GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ${file} <http://purl.org/dc/terms/format> ?f } OPTIONAL { ${file} <${NFO('fileName')}> ?n } }
-  } GROUP BY ?g ORDER BY ?g LIMIT ${MOST_DESCRIPTIONS}`
+  } GROUP BY ?g ORDER BY ?g LIMIT ${among?.length ?? MOST_DESCRIPTIONS}`
   const rows = await select(application.store, query, ['g', 'format', 'name'], { maxBytes: MAX_BYTES })
   if (isFailure(rows)) return rows
   return rows.flatMap(([graph, format, name]) =>

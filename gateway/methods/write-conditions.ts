@@ -16,6 +16,10 @@ const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 export const isConditional = (fields: Request['fields']): boolean =>
   CONDITIONS.some((name) => fields[name] !== undefined)
 
+/** True if the client names the state that the write replaces, or that there is none. */
+export const namesState = (fields: Request['fields']): boolean =>
+  (fields['if-match'] !== undefined && fields['if-match'].trim() !== '*') || fields['if-none-match']?.trim() === '*'
+
 /**
  * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format and content coding.
  * @param mayRead false: to an agent without Read the document has neither entity-tag nor date (RFC 9110 §13.1.4), since

@@ -17,7 +17,7 @@ import { lastModifiedField, linkField, READ_METHODS, response } from '../request
 import { shownTo } from '../request/hide-mailboxes.js'
 import { earlierContents } from './earlier-contents.js'
 import { accessTo } from './self-granted-modes.js'
-import { isConditional, preconditions } from './write-conditions.js'
+import { isConditional, namesState, preconditions } from './write-conditions.js'
 import {
   isByImport,
   readWriteRequest,
@@ -162,8 +162,8 @@ async function planOf(
 }
 
 /**
- * A POST has only what its agent adds, and conditions show that the agent has seen the state that is replaced. Any other
- * PUT may bring back an earlier state.
+ * A POST has only what its agent adds, and a PUT that names the state which it replaces was made from that state. Any
+ * other PUT may bring back an earlier one.
  */
 async function knownBefore(
   { application: { history }, gateway, request }: Context,
@@ -172,7 +172,7 @@ async function knownBefore(
   current: Document | undefined,
 ): Promise<KnownBefore> {
   const nTriples = current?.nTriples ?? ''
-  const isSure = asked.method === 'POST' || isConditional(request.fields) || (!history && !current)
+  const isSure = asked.method === 'POST' || namesState(request.fields) || (!history && !current)
   if (isSure) return { nTriples, earlier: () => Promise.resolve([]) }
   const outline = await history?.outline(iri, gateway.commitsWait)
   const isKnown = history && outline && !isFailure(outline) && !outline.pending

@@ -213,7 +213,7 @@ export function mayImport(context: Context): boolean {
 const BROKEN = problem('internal', 'The import could not be started.')
 const EARLIER = problem(
   'precondition.failed',
-  'The import was not started: the PUT may bring back an earlier state, which another agent wrote. Send If-Match with it, or POST the import.',
+  'The import was not started: the PUT may bring back an earlier state, which another agent wrote. Send If-Match with the entity-tag, or POST the import.',
 )
 const NO_ORDER = importOrderOf(new URLSearchParams())
 

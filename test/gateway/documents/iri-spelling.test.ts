@@ -184,6 +184,31 @@ void forEachStore(t, 'graphs with names beyond ASCII in', async (t, makeStores, 
     const others = await otherGraphsIn(stores.endUser, isDocument, [base], undefined)
     t.match(others, { count: 1, unreachable: 1, renamable: 0, graphs: [`${base}ö/`] }, 'the start reports the other')
   })
+  await row('a refusal does not show which of them exist', async (t) => {
+    const page = { fields: { Accept: 'text/html' } }
+    const rows: readonly (readonly [method: string, path: (name: string) => string, status: number, send?: object])[] =
+      [
+        ['GET', (name) => `/${name}/`, 403],
+        ['GET', (name) => `/${name}/`, 403, page],
+        ['PUT', (name) => `/${name}/new/`, 403, ttl('<> <urn:p> "x" .')],
+        ['GET', (name) => `/access?this=${encodeURIComponent(`${base}${name}/`)}`, 200, page],
+      ]
+    for (const [method, path, status, send = {}] of rows) {
+      const answers: string[] = []
+      // The second does not exist.
+      for (const name of ['Stra%C3%9Fe', 'Spro%C3%9Fe']) {
+        const answer = await anonymous(method, path(name), send)
+        t.equal(answer.status, status, `${method} ${path(name)}`)
+        const id = String(answer.fields['x-request-id'])
+        const spellings = [encodeURIComponent(name), name, decodeURIComponent(name)]
+        const fields = { ...answer.fields, date: undefined }
+        answers.push(
+          [id, ...spellings].reduce((text, one) => text.replaceAll(one, '…'), JSON.stringify([answer.text, fields])),
+        )
+      }
+      t.equal(answers[0], answers[1], `${method} ${path('')}`)
+    }
+  })
   await row('each is written, listed and versioned under its own name, with URLs in the fields', async (t) => {
     const made = await started.owner('PUT', `${url}b%C3%A4r/`, ttl(turtle('"bear"')))
     t.same([made.status, made.fields.location], [201, `${base}Stra%C3%9Fe/b%C3%A4r/`])

@@ -93,7 +93,13 @@ void t.test(
     await endUser.replace(`${world.origin}/other/`, '<http://e/s> <http://e/p> "not cached" .\n')
     const certificate = new X509Certificate(world.pemOf('owner')).raw
     const { gateway } = world.running
-    const send = (method: string, requestTarget: string, fields: Record<string, string> = {}): Awaitable<Response> => {
+    type Sent = Partial<Pick<Request, 'certificate' | 'isAdmitted'>>
+    const send = (
+      method: string,
+      requestTarget: string,
+      fields: Record<string, string> = {},
+      more: Sent = {},
+    ): Awaitable<Response> => {
       const request: Request = {
         id: 'x',
         method,
@@ -112,6 +118,7 @@ void t.test(
         async *streamBody() {
           yield Buffer.from('')
         },
+        ...more,
       }
       return handle(request, gateway)
     }
@@ -131,6 +138,17 @@ void t.test(
     for (const [method, target, status, fields] of rows)
       t.equal(await ask(method, target, fields), status, `${method} ${target}`)
     t.equal((await owner('GET', '/cached/')).status, 200, 'nothing was changed')
+    // Another answer would show that the document exists.
+    for (const [isAdmitted, status] of [
+      [true, 403],
+      [false, 503],
+    ] as const)
+      for (const target of ['/cached/', '/absent/'])
+        t.equal(
+          (await send('GET', target, {}, { certificate: undefined, isAdmitted })).status,
+          status,
+          `anonymous: ${target}`,
+        )
 
     await owner('PUT', '/long/', ttl(`<> <http://e/p> "${'long '.repeat(1000)}" .`))
     const codingOf = async (): Promise<string | undefined> => {

@@ -98,6 +98,20 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal(status, 204, text)
   })
 
+  await row('whoever may write documents cannot take a file from its readers by describing it', async (t) => {
+    const [content, item] = ['of a reader', await itemOf(world)]
+    t.equal((await owner('POST', item, form(content))).status, 204)
+    t.equal((await allow(world, item, 'Read')).status, 201)
+    const file = `<${world.origin}${pathOf(content)}>`
+    const describing = ttl(`${file} a <${NFO}FileDataObject> ; <${DCT}format> <http://www.sparontologies.net/mediatype/image/png> .`) // prettier-ignore
+    // By their URLs before the document that gives the file.
+    for (let n = 0; n < 201; n++) t.equal((await world.as('writer')('PUT', `/0-${n}/`, describing)).status, 201)
+    const { status, fields } = await world.as('stranger')('GET', pathOf(content))
+    t.equal(status, 200)
+    t.notMatch(fields['content-type'], 'image/png')
+    for (let n = 0; n < 201; n++) await world.as('writer')('DELETE', `/0-${n}/`)
+  })
+
   await row('a form with a file describes it in the document, and its URL gives the bytes', async (t) => {
     const item = await itemOf(world)
     const sent = await owner('POST', item, form('Hello', { title: 'Greeting' }))

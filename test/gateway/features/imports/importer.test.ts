@@ -363,6 +363,7 @@ void t.test('importer', async (t) => {
       t.ok(text.includes(`<${base}${path.slice(1)}n9/> .`))
       t.equal((await owner('GET', `${path}n0/`)).status, 404)
     })
+    const ACL = 'http://www.w3.org/ns/auth/acl#'
     const LDH = 'https://w3id.org/atomgraph/linkeddatahub#'
     const SD_NAME = 'http://www.w3.org/ns/sparql-service-description#name'
     await row(
@@ -441,23 +442,44 @@ void t.test('importer', async (t) => {
         t.equal((await owner('POST', `${path}import/`, ttl(described('mine', inside(path, 'mine/'))))).status, 204)
       },
     )
+    await row('without Read, an import does not tell which triples a document has', async (t) => {
+      const [path, appends] = [world.freshPath(), world.as('stranger')]
+      t.equal((await owner('PUT', path, ttl('<urn:s> <urn:secret> "42" .'))).status, 201)
+      const rule = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Append> ; <${ACL}agent> <${world.webIdOf('stranger')}> ; <${ACL}accessTo> <${inside(path, '')}>, <${base}importer> .`
+      t.equal((await owner('PUT', '/admin/acl/authorizations/appends/', ttl(rule))).status, 201)
+      t.equal((await appends('GET', path)).status, 403)
+      for (const value of ['41', '42', '42']) {
+        const state = await endOf(
+          await appends(
+            'POST',
+            `/importer?name=${inside(path, '')}`,
+            quads(`<urn:s> <urn:secret> "${value}" .`, 'application/n-triples'),
+          ),
+        )
+        t.same(['written', 'unchanged'].map((one) => numberOf(state, one)), [1, 0], value) // prettier-ignore
+      }
+      t.equal((await owner('DELETE', '/admin/acl/authorizations/appends/')).status, 204)
+    })
     await row('an import that another agent has described is not started by a write that brings it back', async (t) => {
       const path = await container()
       const described = `<#i> a <${LDH}RDFImport> ; <http://purl.org/dc/terms/title> "I" ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${inside(path, 'target/')}> .`
       await owner('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
       const nTriples = (body: string, more: object = {}): Send => ({ body, fields: { 'Content-Type': 'application/n-triples', ...more } }) // prettier-ignore
       const isThere = async (): Promise<boolean> => (await owner('GET', `${path}target/`)).status === 200
-      const rows: readonly [what: string, isStale: boolean, fields: object, isStarted: boolean][] = [
-        ['a PUT of what is there', false, {}, false],
-        ['a PUT of an earlier state', true, {}, false],
-        ['a PUT of an earlier state under a condition', true, { 'If-Match': '*' }, true],
+      const rows: readonly [what: string, isStale: boolean, condition: string, isStarted: boolean][] = [
+        ['a PUT of what is there', false, '', false],
+        ['a PUT of an earlier state', true, '', false],
+        ['a PUT of an earlier state on any state', true, '*', false],
+        ['a PUT of an earlier state that names the present one', true, 'tag', true],
       ]
-      for (const [n, [what, isStale, fields, isStarted]] of rows.entries()) {
+      for (const [n, [what, isStale, condition, isStarted]] of rows.entries()) {
         const document = `${path}described-${n}/`
         t.equal((await owner('PUT', document, ttl('<> <urn:p> "new" .'))).status, 201)
         t.equal((await writer('PATCH', document, update(`INSERT { ${described} } WHERE {}`))).status, 204)
         const read = await textOf(document)
         if (isStale) t.equal((await writer('PUT', document, ttl('<> <urn:p> "removed" .'))).status, 200)
+        const tag = (await owner('GET', document)).fields.etag
+        const fields = condition === '' ? {} : { 'If-Match': condition === '*' ? '*' : tag }
         const edited = nTriples(`${read}<${inside(document, '')}> <urn:p> "edited" .\n`, fields)
         t.equal((await owner('PUT', document, edited)).status, 200, what)
         if (isStarted) await until(isThere)
