@@ -19,7 +19,7 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
   const allowed = allow?.(target) ?? methods
   return response(204, [
     ['Allow', allowed],
-    ...accepts,
+    ...accepts.filter(([name]) => name !== 'Accept-Patch' || allowed.includes('PATCH')),
     ['Access-Control-Allow-Methods', allowed],
     ['Access-Control-Allow-Headers', CORS_FIELDS],
     ['Access-Control-Max-Age', '1728000'],

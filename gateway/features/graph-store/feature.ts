@@ -1,8 +1,8 @@
 // The store's own URLs: the Graph Store Protocol and SPARQL services at the paths that clients of the store expect.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
-import { GRAPH_ACCEPTS, GRAPH_METHODS } from '../../request/document-methods.js'
-import { READ_METHODS } from '../../request/respond.js'
+import { allowedOn, DOCUMENT_ACCEPTS, GRAPH_METHODS } from '../../request/document-methods.js'
+import { DOCUMENT_METHODS, READ_METHODS } from '../../request/respond.js'
 import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from '../../sparql/queries/request.js'
 import {
   answerDataset,
@@ -14,17 +14,22 @@ import {
 } from './dataset.js'
 import { queryDataset, updateDataset } from './dataset-sparql.js'
 import { graphHistory } from './graph-history.js'
-import { graphStore } from './graph-store.js'
+import { graphStore, type GraphTarget } from './graph-store.js'
 
 const reads = (): Mode => 'Read'
 const writes = (): Mode => 'Write'
 const query = { methods: SPARQL_METHODS, accepts: SPARQL_ACCEPTS, couldNeed: (): Mode[] => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset } // prettier-ignore
 const dataset = { couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset }
 
+function methodsOf({ isReadOnly, document, ...member }: GraphTarget): string {
+  if (isReadOnly) return READ_METHODS
+  return member.application.isDocument(document) ? allowedOn(member, document) : GRAPH_METHODS
+}
+
 // prettier-ignore
 export const GRAPH_STORE: GatewayFeature = {
   kinds: {
-    graph: { methods: GRAPH_METHODS, allow: ({ isReadOnly }) => (isReadOnly ? READ_METHODS : GRAPH_METHODS), accepts: GRAPH_ACCEPTS, needs: 'open', answer: graphStore },
+    graph: { methods: DOCUMENT_METHODS, allow: methodsOf, accepts: DOCUMENT_ACCEPTS, needs: 'open', answer: graphStore },
     'graph-history': { methods: READ_METHODS, needs: 'open', answer: graphHistory },
   },
   endpoints: {

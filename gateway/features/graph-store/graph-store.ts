@@ -19,6 +19,7 @@ import { decideOn, lookUp, type Facts, type OtherFacts } from '../../request/acc
 import type { Context } from '../../request/context.js'
 import { prefersPage } from '../../request/page-answer.js'
 import { graphFactsOf } from '../../request/agent-graph-rights.js'
+import { GRAPH_METHODS } from '../../request/document-methods.js'
 import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
 import { READ_METHODS } from '../../request/respond.js'
 import type { AskedRoute } from '../../request/route.js'
@@ -45,6 +46,7 @@ function* answerGraph({ context: given, target }: AskedRoute<GraphTarget>): Step
   const flaw = flawOfName(graph)
   if (flaw) return flaw
   if (context.application.isDocument(graph)) return yield* answerDocument(context, target)
+  if (method === 'PATCH') return methodNotAllowed(method, GRAPH_METHODS)
   return graph === DEFAULT_GRAPH ? yield* wait(answerDefault(context, target)) : yield* answerOther(context, target)
 }
 

@@ -43,8 +43,14 @@ const named = (source: Format, mediaType: string, code: string, parameters = '')
   source,
 })
 
-/** The first is the default for clients that accept all. The store writes JSON-LD in its own form. */
-const GRAPH: readonly ResultFormat[] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, ...OTHER_RDF_NAMES].map(own)
+/** The store writes JSON-LD in its own form, whichever the client prefers (RFC 6906 §3.1). */
+const ANY_JSON_LD: Format = { mediaType: JSON_LD.mediaType, contentType: JSON_LD.contentType, code: JSON_LD.code }
+/** The first is the default for clients that accept all. */
+const GRAPH: readonly ResultFormat[] = [
+  ...[TURTLE, N_TRIPLES, RDF_XML].map(own),
+  { ...ANY_JSON_LD, source: JSON_LD },
+  ...OTHER_RDF_NAMES.map(own),
+]
 const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] => [
   ...RESULT_FORMATS.map((format) => ({ ...format, source: source(format) })),
   named(JSON_RESULTS, 'application/json', 'json'),

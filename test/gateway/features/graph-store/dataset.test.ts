@@ -98,7 +98,13 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET by two names', 'owner', 'GET', `${graph('urn:ex:shown')}&default`, {}, 400],
     ['GET by a name twice', 'owner', 'GET', `${graph('urn:ex:shown')}&graph=urn:ex:other`, {}, 400],
     ['a browser gets Turtle', 'owner', 'GET', graph(open), { fields: { Accept: 'text/html' } }, 200, /"open"/],
-    ['a method that is not supported here', 'owner', 'PATCH', graph(open), sent('application/sparql-update', insert), 405],
+    // §5.7 PATCH
+    ['PATCH of a document', 'owner', 'PATCH', graph(made), sent('application/sparql-update', `INSERT { ${triple('patched')} } WHERE {}`), 204],
+    ['the document has its change', 'owner', 'GET', '/made/', { fields: { Accept: NT } }, 200, /"patched"/],
+    ['PATCH of a document without the right', 'stranger', 'PATCH', graph(made), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 403],
+    ['PATCH of an absent document', 'owner', 'PATCH', graph(`${base}absent/`), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 404],
+    ['PATCH at the URL for reading', 'owner', 'PATCH', graph(made, '/get'), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 405],
+    ['PATCH of another graph', 'owner', 'PATCH', graph('urn:ex:shown'), sent('application/sparql-update', insert), 405],
     ['PUT at the URL for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
     // §5.3 PUT, §5.5 POST, §5.4 DELETE of documents
     ['PUT of a document', 'owner', 'PUT', graph(new1), nt(triple('new')), 201],
@@ -259,7 +265,9 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     })
   await row('OPTIONS says which methods there are', async (t) => {
     for (const [url, methods] of [
-      [graph(open), 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
+      [graph(open), 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'],
+      [graph(base), 'GET, HEAD, POST, PUT, PATCH, OPTIONS'],
+      [graph('urn:ex:shown'), 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
       [graph(open, '/get'), 'GET, HEAD, OPTIONS'],
       [at('/update'), 'POST, OPTIONS'],
       [at('/data'), 'GET, HEAD, POST, OPTIONS'],

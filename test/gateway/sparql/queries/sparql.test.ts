@@ -476,6 +476,8 @@ async function negotiation(world: World, row: Row): Promise<void> {
     [construct, 'application/n-triples', 'application/n-triples;charset=UTF-8'],
     [construct, 'application/rdf+xml', 'application/rdf+xml;charset=UTF-8'],
     [construct, 'application/ld+json', 'application/ld+json'],
+    [construct, 'application/ld+json;profile="http://www.w3.org/ns/json-ld#expanded"', 'application/ld+json'],
+    [construct, 'application/ld+json;profile="http://www.w3.org/ns/json-ld#compacted"', 'application/ld+json'],
     [construct, JSON_RESULTS, 406],
     ['DESCRIBE <http://e/s>', 'text/turtle', 'text/turtle;charset=UTF-8'],
   ]
