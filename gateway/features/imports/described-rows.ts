@@ -21,7 +21,7 @@ type Report = (finding: ImportFinding) => void
 
 /**
  * The names of the columns, and differences between metadata and header. @param header the names in the first row of
- * the file
+ * the file, or those of columns without a header
  */
 export function namesBy({ columns, dialect, isSuppressed, unused }: Metadata, header: readonly string[]) {
   const hasHeader = dialect.headerRowCount > 0
@@ -34,7 +34,7 @@ export function namesBy({ columns, dialect, isSuppressed, unused }: Metadata, he
     if (hasHeader && known.length > 0 && !known.includes(written))
       findings.push({ line: 1, column: i + 1, detail: `Metadata: column ${i + 1} is called ${JSON.stringify(known[0])}, and the header has ${JSON.stringify(written.slice(0, 100))}.` }) // prettier-ignore
     // W3C tabular-metadata §5.6: titles in other languages are not used as names.
-    return name ?? title ?? (titles.length > 0 || !hasHeader ? `_col.${i + 1}` : written)
+    return name ?? title ?? (titles.length > 0 ? `_col.${i + 1}` : written)
   })
   if (real.length > 0 && real.length !== header.length)
     findings.push({ detail: `Metadata: it has ${real.length} columns, but the file has ${header.length}.` })

@@ -112,7 +112,7 @@ export async function importPlanOf(
   if (isFailure(mapping)) return mapping
   const wrong = wrongIn(context, order, kind, mapping)
   if (wrong) return wrong
-  const usual = type === TSV ? TAB_SEPARATED : USUAL
+  const usual = usualOf(type, parameters?.get('header'))
   const metadata = kind === 'csv' && !mapping ? metadataOf(order, received, usual) : undefined
   if (isFailure(metadata)) return metadata
   const { path, size, digest, mediaType, base } = received
@@ -128,6 +128,12 @@ export async function importPlanOf(
     namespace: `${application.base}ns#`,
     maxBytes: IMPORTING.of(gateway).maxImport,
   }
+}
+
+/** RFC 4180 §3: the media type may say that there is no header. */
+function usualOf(type: string | undefined, header = 'present'): Dialect {
+  const dialect = type === TSV ? TAB_SEPARATED : USUAL
+  return header.toLowerCase() === 'absent' ? { ...dialect, headerRowCount: 0 } : dialect
 }
 
 /** RFC 7111 §5.1: the charset of the media type. ASCII is valid UTF-8. */

@@ -104,10 +104,11 @@ async function openRows(plan: ImportPlan) {
 
 function headerBy({ metadata, dialect }: ImportPlan, first: readonly CsvRow[]): Header {
   const hasHeader = dialect.headerRowCount > 0
-  const { names, findings } = headerOf(hasHeader ? first : [{ ...first[0]!, cells: first[0]!.cells.map(() => '') }])
-  if (!metadata) return { names, findings }
-  const described = namesBy(metadata, names)
-  return { names: described.names, findings: [...(hasHeader ? findings : []), ...described.findings] }
+  // W3C tabular-data-model §8: columns without a header are called _col.1 and so on.
+  const header = hasHeader ? headerOf(first) : { names: first[0]!.cells.map((_, i) => `_col.${i + 1}`), findings: [] }
+  if (!metadata) return header
+  const described = namesBy(metadata, header.names)
+  return { names: described.names, findings: [...header.findings, ...described.findings] }
 }
 
 /** Returns the number of rows converted, which is lower if the step has produced enough. */

@@ -309,6 +309,12 @@ void t.test('importer', async (t) => {
         t.match(text, /ns#name> "Zoë"/)
       })
     }
+    await rowOfReading('CSV whose media type says that it has no header (RFC 4180 §3)', async (t) => {
+      const send = { fields: { 'Content-Type': 'text/csv; header=absent' }, body: 'a,1\nb,2\n' }
+      const { text } = await writer('POST', `/importer?into=${base}&dry-run`, send)
+      t.match(text, /_col\.1> "a"[^]*_col\.2> "1"[^]*_col\.1> "b"/)
+      t.notMatch(text, 'has no name')
+    })
     await rowOfReading('JSON-LD with a remote context: the reason is that imports fetch none', async (t) => {
       const body = '{"@context":"https://schema.org/","@id":"#a","name":"x"}'
       const send = { fields: { 'Content-Type': 'application/ld+json' }, body }
