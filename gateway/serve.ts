@@ -14,7 +14,7 @@ import { LOGIN_LINKS } from './identity/login-links.js'
 import { makeLog } from './log.js'
 import { isFailure } from './problem.js'
 import type { RunningGateway } from './start/start.js'
-import { fail, type Terminal } from './commands/terminal.js'
+import { fail, shellWord, type Terminal } from './commands/terminal.js'
 import { version } from './version.js'
 
 const EXITS: readonly Exit[] = ['done', 'usage', 'failed']
@@ -70,11 +70,19 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
   const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
   if (applications.some((application) => historyPlaceOf(application, settings)?.folder !== undefined))
     startLauncher((why) => log.warn({ why }, 'git will start more slowly. Set TMPDIR to a folder for temporary files'))
-  // Loaded on demand: the gateway is most of the code, and help, errors and other commands do not need it.
-  const { NOT_ENFORCED, startGateway } = await import('./start/start.js')
   let running: RunningGateway | undefined
   // Handled from the beginning, so that a signal for a replaced file or a closed terminal never ends the process.
   process.on('SIGHUP', () => void running?.renew())
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, running ? STOPPING : 'stopping before the start has finished')
+      // A start may be broken off at any moment, and process 1 of a container ends only if it says so.
+      if (!running) process.exit(EXIT.done)
+      void running.close().then(() => process.exit(EXIT.done))
+    })
+  }
+  // Loaded on demand: the gateway is most of the code, and help, errors and other commands do not need it.
+  const { NOT_ENFORCED, startGateway } = await import('./start/start.js')
   const lost = (why: string): void => {
     log.fatal(`${why} This gateway stops.`)
     process.exit(EXIT.failed)
@@ -91,14 +99,10 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
   terminal.out(
     `${banner(started, settings, dataspaces)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${isForPerson ? logInText(started, settings) : ''}${terminal.interactive ? NEXT : ''}`,
   )
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      log.info({ signal }, 'stopping: taking no new requests, finishing those under way')
-      void started.close().then(() => process.exit(EXIT.done))
-    })
-  }
   return EXIT.done
 }
+
+const STOPPING = 'stopping: taking no new requests, finishing those under way'
 
 /** Only for a terminal, since the output of a service ends up in a log. */
 function logInText({ gateway, dataspaces }: RunningGateway, { tlsCert }: Settings): string {
@@ -142,8 +146,8 @@ function banner(
   }
   if (ports.https !== undefined && 'file' in owner) {
     const { base } = dataspaces[0]!.endUser
-    const trusted = settings.tlsCert === undefined ? ` --cacert ${folder}/server.pem` : ''
-    lines.push(`Try: curl${trusted} --cert ${owner.file} ${base}`)
+    const trusted = settings.tlsCert === undefined ? ` --cacert ${shellWord(`${folder}/server.pem`)}` : ''
+    lines.push(`Try: curl${trusted} --cert ${shellWord(owner.file)} ${base}`)
   }
   return [`Triplegate ${version()} is ready.`, ...lines].join('\n')
 }

@@ -36,6 +36,10 @@ export function fail({ error }: Pick<Terminal, 'error'>, failure: CommandFailure
   return exitCodeOf(failure)
 }
 
+/** A word of a command for a POSIX shell, quoted if necessary. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
 /** A progress bar for people. */
 const BAR = 30
 export function barText(what: string, { documents, of }: { readonly documents: number; readonly of: number }): string {

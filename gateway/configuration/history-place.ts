@@ -54,8 +54,8 @@ export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Exist
 
 /** The name of the repository once it is open. */
 export function repositoryName({ folder, repository, journal, isLog }: HistoryPlace): string {
-  if (isLog) return journal
-  if (folder !== undefined) return existsSync(folder) ? realpathSync(folder) : resolve(folder)
+  const place = isLog ? journal : folder
+  if (place !== undefined) return existsSync(place) ? realpathSync(place) : resolve(place)
   const { host, owner, repo } = gitHubPlace(repository) ?? {}
   return [host, owner, repo].join('/')
 }

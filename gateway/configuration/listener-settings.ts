@@ -1,6 +1,6 @@
 // The rows of settings about listeners and the log.
 import { of, row } from './setting-row.js'
-import { addresses, anyText, oneOf, port, yesOrNo } from './setting-values.js'
+import { addresses, anyText, listenHost, oneOf, port, yesOrNo } from './setting-values.js'
 
 export const LISTENERS = [
   row('https', of('PORT', port), 'Port for HTTPS with client certificates, or off.', { default: '8443' }),
@@ -9,7 +9,7 @@ export const LISTENERS = [
     otherwise: 'created in {data}/certs/server.pem',
   }),
   row('tls-key', of('FILE', anyText), 'Its key, in PEM without a password.'),
-  row('host', of('ADDRESS', anyText), 'Address to listen at; :: is every address.', {
+  row('host', of('ADDRESS', listenHost), 'Address to listen at; :: is every address.', {
     otherwise: 'localhost if every base is on localhost, else ::',
   }),
   row('trusted-proxy', of('CIDR', addresses), 'Proxies whose Client-Cert and X-Forwarded-For the gateway believes.', {
@@ -27,7 +27,7 @@ export const LISTENERS = [
   row('monitoring', of('PORT', port), 'Port for health and metrics alone, for monitors on other machines, or off.', {
     default: 'off',
   }),
-  row('monitoring-host', of('ADDRESS', anyText), 'Address to listen at for monitors.', { otherwise: 'as --host' }),
+  row('monitoring-host', of('ADDRESS', listenHost), 'Address to listen at for monitors.', { otherwise: 'as --host' }),
   row('monitoring-token', of('TOKEN', anyText), 'Bearer token that monitors send.', { secret: true }),
 ] as const
 

@@ -102,6 +102,15 @@ export function addresses(value: string): string | InvalidValue {
   return `${network.toString()}/${length}`
 }
 
+/** An address or a name to listen at. The brackets of an IPv6 address, as in URLs, are removed. */
+export function listenHost(value: string): string | InvalidValue {
+  const host = value.replace(/^\[(.*)\]$/, '$1')
+  if (ipaddr.isValid(host) && !host.includes('%') && (host.includes(':') || /^\d+(?:\.\d+){3}$/.test(host))) return host
+  if (!value.startsWith('[') && !/^[\d.]+$/.test(value) && HOST_NAME.test(value)) return value
+  return invalid('is not an address or a name', 'Give one such as 127.0.0.1, ::1 or localhost, without a port.')
+}
+const HOST_NAME = /^(?=.{1,253}$)[a-z\d_](?:[\w-]{0,62})(?:\.[a-z\d_](?:[\w-]{0,62}))*\.?$/i
+
 /** An absolute http or https URL without characters that parsing would remove. */
 function httpUrl(value: string): URL | undefined {
   if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !URL.canParse(value)) return undefined

@@ -34,11 +34,12 @@ export async function takePorts({ settings, dataspaces, features }: Ported): Pro
   for (const name of ['https', 'http', ...Object.keys(addresses)] as PortSetting[]) {
     const port = settings[name]
     if (port === 'off') continue
+    const address = addresses[name]?.(settings) ?? host
     try {
-      taken.set(name, await takePort(port, addresses[name]?.(settings) ?? host))
+      taken.set(name, await takePort(port, address))
     } catch (error) {
       await closePorts(taken)
-      throw new StartFailure(portFailure(name, port, error))
+      throw new StartFailure(portFailure(name, port, address, error))
     }
   }
   return taken
@@ -92,8 +93,12 @@ export function openListeners(
   return Promise.all([...taken].map(([name, port]) => open(name, port)))
 }
 
-function portFailure(name: PortSetting, port: number, error: unknown): string {
+const NO_ADDRESS: ReadonlySet<string | undefined> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'])
+
+function portFailure(name: PortSetting, port: number, address: string, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
+  if (NO_ADDRESS.has(code))
+    return `--${name === 'monitoring' ? 'monitoring-host' : 'host'}: ${address} is not an address of this machine (${code}). Correct it.`
   const why =
     code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'is not allowed for this account' : `failed: ${message}`
   return `--${flagOf(name)}: port ${port} ${why}. Choose another port, or stop the process that uses it.`

@@ -11,6 +11,7 @@ import {
   isUntouched,
   openChildStore,
 } from '../stores/child-store.js'
+import { storeAdvice } from '../stores/connection-problem.js'
 import { mostQuadsOf } from '../stores/embedded-limits.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
@@ -172,6 +173,8 @@ async function openOnDisk(
   throw new StartFailure(`${name}: it does not start: ${opened.detail}`)
 }
 
+const STORE_CHECK = 'Check that the store runs and that its URL is right.'
+
 /** Waits until every store answers. Gives up at once if a store refuses, which waiting does not change. */
 export async function untilReady(stores: readonly GraphStore[], log: Log): Promise<void> {
   const deadline = performance.now() + STORE_PATIENCE_MS
@@ -180,7 +183,7 @@ export async function untilReady(stores: readonly GraphStore[], log: Log): Promi
       const failed = await store.ready({ signal: AbortSignal.timeout(STORE_PATIENCE_MS) })
       if (!failed) return undefined
       if (performance.now() > deadline || failed.failure === 'store.refused') {
-        return `the triplestore ${store.name}: ${failed.detail} Check that it runs and that its URL is right.`
+        return `the triplestore ${store.name}: ${failed.detail} ${storeAdvice(failed, STORE_CHECK)}`
       }
       if (tries === 0) log.warn({ store: store.name, problem: failed.detail }, 'waiting for the triplestore')
       await new Promise((resolve) => setTimeout(resolve, 500))
@@ -191,7 +194,7 @@ export async function untilReady(stores: readonly GraphStore[], log: Log): Promi
 }
 
 export function orFail(failed: Problem | undefined, what: string): void {
-  if (failed) throw new StartFailure(`${what}: ${failed.detail} Check that the store runs and that its URL is right.`)
+  if (failed) throw new StartFailure(`${what}: ${failed.detail} ${storeAdvice(failed, STORE_CHECK)}`)
 }
 
 /** The stores, as `host:port`: a fetch on behalf of an agent must not reach them. */

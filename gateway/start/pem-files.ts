@@ -1,5 +1,6 @@
 // Reads certificates and their keys from PEM files, and checks whether they are valid now and belong together.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { Stats } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import type { Faulty } from '../configuration/faults.js'
@@ -83,10 +84,13 @@ export async function pemOf(
   if (now > Date.parse(leaf.validTo)) return unusablePem(`${file}: expired on ${leaf.validTo}. ${fix}`)
   const notices: string[] = []
   if (now > Date.parse(leaf.validTo) - RENEWAL_MS) notices.push(`${file}: expires on ${leaf.validTo}.`)
-  if (process.platform !== 'win32' && (await stat(keyFile)).mode & 0o077) {
+  if (process.platform !== 'win32' && isOpenToOthers(await stat(keyFile))) {
     notices.push(`${keyFile}: other accounts may read or write the private key. Run chmod 600.`)
   }
   return { file, cert, key, leaf, notices, fix }
 }
+
+/** A group may read the key of another account: so Kubernetes gives secrets to a pod (fsGroup). */
+const isOpenToOthers = ({ mode, uid }: Stats): boolean => (mode & (uid === process.getuid!() ? 0o077 : 0o037)) !== 0
 
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error)

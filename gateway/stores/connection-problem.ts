@@ -23,6 +23,18 @@ export function connectionProblem(error: unknown): Problem {
   if (NO_CONNECTION.has(code)) return unreachable('The triplestore cannot be reached.')
   if (OUT_OF_TIME.has(code)) return TOO_LONG
   if (CLOSED.has(code)) return problem('server.closing', 'The gateway is closing its connections to the triplestore.')
-  if (CERTIFICATE.test(code)) return problem('store.failed', 'The certificate of the triplestore was not accepted.')
+  if (CERTIFICATE.test(code)) return NO_CERTIFICATE
   return BROKEN_OFF
+}
+
+const NO_CERTIFICATE = problem('store.failed', 'The certificate of the triplestore was not accepted.')
+export const NO_CREDENTIALS = problem('store.refused', "The triplestore refused the gateway's credentials.")
+
+/** What the operator can do about the problem of a store. */
+export function storeAdvice({ detail }: Problem, otherwise: string): string {
+  if (detail === NO_CREDENTIALS.detail)
+    return 'Give --backend-user and --backend-password, or --backend-token; with --config, correct its --credentials.'
+  if (detail === NO_CERTIFICATE.detail)
+    return 'If its certificate is of an authority of your own, start with NODE_EXTRA_CA_CERTS=FILE.'
+  return otherwise
 }

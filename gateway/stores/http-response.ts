@@ -1,7 +1,7 @@
 // Judges a response of the triplestore: a refusal, a flaw, the whole text, or its pieces, which throw if the response
 // breaks off.
 import { problem, type Problem } from '../problem.js'
-import { connectionProblem, unreachable } from './connection-problem.js'
+import { connectionProblem, NO_CREDENTIALS, unreachable } from './connection-problem.js'
 import type { StoreResponse } from './http-exchange.js'
 import { StoreBreak } from './store.js'
 import { DISCARD_BYTES, type WholeResponse } from './whole-response.js'
@@ -76,8 +76,7 @@ export function storeRefusalOf(response: Head & Partial<Pick<WholeResponse, 'byt
       ...unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after'])),
       isUnsure: true,
     }
-  if (status === 401 || status === 403)
-    return problem('store.refused', "The triplestore refused the gateway's credentials.")
+  if (status === 401 || status === 403) return NO_CREDENTIALS
   if (status >= 300 && status < 400)
     return problem('store.failed', 'The triplestore answered with a redirection, which is not followed.')
   if (status >= 400 && status < 500) return problem('store.refused', `The triplestore answered with status ${status}.`)

@@ -1,6 +1,7 @@
 // Sends the doctor's requests to the gateway, as an anonymous client.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { connect } from 'node:tls'
 
 export const ASKING_MS = 5_000
 const LONGEST = 1024 * 1024
@@ -36,5 +37,18 @@ export function askUrl(url: string, method: 'GET' | 'HEAD', as = 'triplegate-doc
     })
       .on('error', failed)
       .end()
+  })
+}
+
+/** The fingerprint (SHA-256) of the certificate that a server on this machine shows; undefined if none answers. */
+export function servedFingerprint(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, rejectUnauthorized: false, timeout: ASKING_MS })
+    const end = (fingerprint?: string): void => {
+      socket.destroy()
+      resolve(fingerprint)
+    }
+    socket.once('secureConnect', () => end(socket.getPeerX509Certificate()?.fingerprint256))
+    socket.once('error', () => end()).once('timeout', () => end())
   })
 }

@@ -7,6 +7,7 @@ import { isLoopbackUrl, type DescribedApplication, type DescribedDataspace } fro
 import { makeNames } from '../documents/iri-spelling.js'
 import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
+import { storeAdvice } from '../stores/connection-problem.js'
 import { select, selectEach } from '../stores/select.js'
 import { isOwnGraph } from '../stores/graph-names.js'
 import { holderText, lookAtHolder } from '../stores/holder.js'
@@ -48,11 +49,8 @@ async function findingsOf(
   const signal = AbortSignal.timeout(ASKING_MS)
   const failed = await store.ready({ signal })
   if (failed) {
-    const isCredential = failed.detail.includes('credentials')
-    const fix = isCredential
-      ? 'Correct --backend-user and --backend-password, or --backend-token (with --admin- for the admin store).'
-      : `Check that the store runs, and that ${flagOf(application)} is right: ${service.query}`
-    return [finding(name, failed.detail, fix)]
+    const check = `Check that the store runs, and that ${flagOf(application)} is right: ${service.query}`
+    return [finding(name, failed.detail, storeAdvice(failed, check))]
   }
   const written = await store.update(`DELETE WHERE { GRAPH <${NOTHING}> { ?s ?p ?o } }`, { signal })
   return [
@@ -61,7 +59,7 @@ async function findingsOf(
       ? finding(
           `${name}: updates`,
           written.detail,
-          `Check the update endpoint, and that writing is allowed there: ${service.update}`,
+          storeAdvice(written, `Check the update endpoint, and that writing is allowed there: ${service.update}`),
         )
       : fine(`${name}: updates`, `accepts updates at ${service.update}`),
     await holderFinding(store, name),

@@ -17,7 +17,7 @@ import { endpointsAt, storeThrough, writingThrough } from './adopt-gateway.js'
 import { confirmed, adoptionText, planText, referencesText, rulesText, surveyText } from './adoption-text.js'
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
 import type { GatewayClient } from '../../commands/gateway-client.js'
-import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
+import { barText, fail, makeProgress, printable, shellWord, type Terminal } from '../../commands/terminal.js'
 
 export interface Addresses extends Omit<Adopting, 'endpoints'> {
   readonly admin: string
@@ -73,9 +73,9 @@ export async function adopt(asked: AskedAdoption, terminal: Terminal): Promise<n
   })
   waiting(undefined)
   if (isFailure(carried)) {
-    return fail(terminal, asFailure({ detail: `${carried.detail}\nRun the same command again to continue, or undo the changes with --undo ${undo.file}.` })) // prettier-ignore
+    return fail(terminal, asFailure({ detail: `${carried.detail}\nRun the same command again to continue, or undo the changes with --undo ${shellWord(undo.file)}.` })) // prettier-ignore
   }
-  out(printable(adoptionText(carried, `${undo.file} --data ${client.connection.data}`)))
+  out(printable(adoptionText(carried, `${shellWord(undo.file)} --data ${shellWord(client.connection.data)}`)))
   return carried.refused.length > 0 ? EXIT.findings : EXIT.done
 }
 

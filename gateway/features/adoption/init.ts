@@ -9,7 +9,7 @@ import {
   wrongArguments,
 } from '../../commands/arguments.js'
 import { type CommandFailure, EXIT } from '../../commands/exit-codes.js'
-import { type Terminal, fail, printable } from '../../commands/terminal.js'
+import { type Terminal, fail, printable, shellWord } from '../../commands/terminal.js'
 import { readConfiguration } from '../../configuration/configuration.js'
 import type { DescribedApplication, ServiceDescription } from '../../configuration/dataspace.js'
 import type { Arguments } from '../../configuration/flags.js'
@@ -235,16 +235,13 @@ function flagsOf(
   const isChosen = ['https', 'http', 'host'].some((name) => values.has(name) || env[`TRIPLEGATE_${name.toUpperCase()}`])
   if (unserved.length > 0 && isChosen) return wrongBases(unserved)
   const own = SETTINGS.filter(({ name }) => values.has(name) && !IN_FILE.has(name)).flatMap(({ name, secret }) =>
-    values.get(name)!.map((text) => ` --${name}${secret ? '=…' : text === 'true' ? '' : `=${quoted(text)}`}`),
+    values.get(name)!.map((text) => ` --${name}${secret ? '=…' : text === 'true' ? '' : `=${shellWord(text)}`}`),
   )
   const listening = [...new Set(unserved.map((one) => ` ${one.flags}`))]
   return [...own, ...listening].join('')
 }
 
 const IN_FILE: ReadonlySet<string> = new Set([...APPLICATIONS, 'config', 'credentials', 'data', 'help'])
-
-/** Quoted for a shell. */
-const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 interface Written {
   readonly file: string
@@ -274,14 +271,14 @@ async function write(
     return fail(terminal, { failure: 'start.failed', detail })
   }
   const credentials = secrets === undefined ? '' : ' --credentials credentials.trig'
-  const data = settings.data === DEFAULT_DATA ? '' : ` --data ${quoted(settings.data)}`
-  const given = `--config ${quoted(file)}${credentials}${data}${flags}`
+  const data = settings.data === DEFAULT_DATA ? '' : ` --data ${shellWord(settings.data)}`
+  const given = `--config ${shellWord(file)}${credentials}${data}${flags}`
   const { endUser, admin } = applications
   const adminFlag = admin.base === `${endUser.base}admin/` ? '' : ` --admin ${admin.base}`
   terminal.out(
     [
       `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next (in a clone, with npx before each):`,
-      `  triplegate serve ${given} --enforce=false --log-format json 2>triplegate.log`,
+      `  triplegate serve ${given} --enforce=false --log-format json 2>>triplegate.log`,
       '    observes your clients and refuses nothing yet; the first start creates certificates and rules;',
       `  triplegate adopt ${endUser.base} --names --containers --dry-run${adminFlag}${data}`,
       '    shows which other graphs would become documents; without --dry-run they do;',

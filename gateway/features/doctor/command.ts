@@ -57,10 +57,12 @@ async function diagnose(
         .filter(({ service }) => !service.embedded)
         .map(async (application) => ({ application, store: await stores.open(application) })),
     )
+    // First: only then it is known which stores are Fusekis.
+    const ofStores = storeFindings(opened, dataspaces, now)
     const all = await Promise.all([
       machineFindings({ settings, dataspaces, now: now(), node: process.versions.node }),
-      storeFindings(opened, dataspaces, now),
-      fusekiFindings(settings, opened),
+      ofStores,
+      ofStores.then(() => fusekiFindings(settings, opened)),
       oxigraphFindings(settings, dataspaces),
       addressFindings(settings, dataspaces, opened, now),
     ])

@@ -10,6 +10,7 @@ import { isFailure } from '../../problem.js'
 import { ownerOfData } from '../../start/own-data.js'
 import { holderText } from '../../stores/holder.js'
 import { readPemFiles } from '../../start/pem-files.js'
+import { servedFingerprint } from '../../survey/ask.js'
 import { fine, finding, type Finding } from '../../survey/finding.js'
 
 const run = promisify(execFile)
@@ -87,6 +88,15 @@ function folderFindings(data: string, now: number): Finding[] {
   ]
 }
 
+const SERVER = 'server certificate'
+
+/** True if a gateway runs on the data folder, and has not read the file since it was replaced. */
+async function isOlderServed({ data, host, https }: Settings, fingerprint: string, now: number): Promise<boolean> {
+  if (https === 'off' || https === 0 || !ownerOfData(data, now)) return false
+  const served = await servedFingerprint(host === undefined || host === '::' ? 'localhost' : host, https)
+  return served !== undefined && served !== fingerprint
+}
+
 const CREATED = 'Start the gateway: it creates what is missing.'
 
 async function certificateFindings({ settings, now }: Machine): Promise<Finding[]> {
@@ -94,9 +104,7 @@ async function certificateFindings({ settings, now }: Machine): Promise<Finding[
   const own = (name: string): string => join(data, 'certs', `${name}.pem`)
   const server = tlsCert === undefined ? undefined : { cert: tlsCert, key: tlsKey ?? tlsCert }
   const files = [
-    ...(https === 'off'
-      ? []
-      : [['server certificate', server ?? { cert: own('server'), key: own('server') }] as const]),
+    ...(https === 'off' ? [] : [[SERVER, server ?? { cert: own('server'), key: own('server') }] as const]),
     ...(ownerWebid === undefined ? [['owner certificate', { cert: own('owner'), key: own('owner') }] as const] : []),
   ]
   return Promise.all(
@@ -105,6 +113,8 @@ async function certificateFindings({ settings, now }: Machine): Promise<Finding[
       const read = await readPemFiles({ cert, key }, now)
       if (isFailure(read)) return finding(what, read.detail, `Put a valid one there. ${CREATED}`)
       const [notice] = read.notices
+      if (what === SERVER && (await isOlderServed(settings, read.leaf.fingerprint256, now)))
+        return finding(what, `the running gateway serves another certificate than ${cert}`, 'Send it SIGHUP.')
       return notice === undefined
         ? fine(what, `${cert}, valid until ${read.leaf.validTo}`)
         : finding(what, notice, 'Renew it, or correct its permissions.')

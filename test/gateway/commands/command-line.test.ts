@@ -192,6 +192,17 @@ void t.test('command line', async (t) => {
     t.match(err, `--https: port ${port} is in use`)
     t.equal(err.trim().split('\n').length, 1)
   })
+  await row('SIGTERM while it waits for the store: it stops, also as process 1 of a container', async (t) => {
+    const url = `http://localhost:${await freePort()}`
+    const place = ['--https', '0', '--base', 'https://localhost:1/', '--data', join(folder, 'waiting')]
+    const flags = ['--backend', `${url}/ds`, '--admin-backend', `${url}/admin`, '--management', 'off']
+    const child = spawn(process.execPath, [MAIN, 'serve', ...place, ...flags], { env: {} })
+    const err = text(child.stderr)
+    await until(() => err().includes('waiting for the triplestore'))
+    child.kill('SIGTERM')
+    t.same(await once(child, 'close'), [0, null], err())
+    t.match(err(), 'stopping before the start has finished')
+  })
   await row('an unreachable store: one clear message', async (t) => {
     const url = `http://localhost:${await freePort()}`
     const place = ['--https', '0', '--base', 'https://localhost:1/', '--data', join(folder, 'unreachable')]
@@ -203,7 +214,7 @@ void t.test('command line', async (t) => {
     t.equal(err.trim().split('\n').length, 2, 'a line for each store')
   })
   await row('the printed curl command works; keys are private; a second start keeps the owner', async (t) => {
-    const data = join(folder, 'printed')
+    const data = join(folder, "what's printed")
     const first = await serve(t, '--data', data)
     const curl = /Try: (curl .*)/.exec(first.out())![1]!
     const { stdout } = await run('sh', ['-c', `${curl} -s -o /dev/null -w '%{http_code}'`])
@@ -211,7 +222,7 @@ void t.test('command line', async (t) => {
     for (const name of ['server', 'owner', 'secretary']) {
       t.equal(statSync(join(data, `certs/${name}.pem`)).mode & 0o777, 0o600, name)
     }
-    const [, place] = /Documents .*\nHistory +(\S+), branch main/.exec(first.out())!
+    const [, place] = /Documents .*\nHistory +(.+), branch main/.exec(first.out())!
     t.ok(statSync(place!).isDirectory(), 'the history is where the banner says')
     const owner = /Owner +(\S+)/.exec(first.out())![1]
     const pem = readFileSync(join(data, 'certs/owner.pem'), 'utf8')

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -238,4 +239,11 @@ void t.test('notices for the operator', async (t) => {
   copyFileSync(pem('owner'), join(open, 'certs/owner.pem'))
   chmodSync(join(open, 'certs/owner.pem'), 0o644)
   t.match((await certificatesIn(open)).notices, [/owner\.pem: other accounts may read or write the private key/])
+  chmodSync(join(open, 'certs/owner.pem'), 0o640)
+  t.match((await certificatesIn(open)).notices, [/owner\.pem: other accounts/], 'the group of this account')
+  if (process.getuid!() === 0) chownSync(join(open, 'certs/owner.pem'), 1234, 0)
+  else return
+  t.same((await certificatesIn(open)).notices, [], 'the group of another account, as in Kubernetes')
+  chmodSync(join(open, 'certs/owner.pem'), 0o644)
+  t.match((await certificatesIn(open)).notices, [/owner\.pem: other accounts/], 'everyone')
 })

@@ -67,6 +67,19 @@ void t.test('the start of a gateway', async (t) => {
   })
   const OFF = ['--history', 'off', '--admin-history', 'off']
   for (const host of ['127.0.0.1', 'localhost']) {
+    await row(`an address that this machine does not have, beside ${host}: the message names it`, async (t) => {
+      const args = [
+        '--https',
+        String(await freePort()),
+        '--data',
+        join(folder, 'elsewhere'),
+        '--host',
+        '192.0.2.1',
+        ...OFF,
+      ]
+      const failure = await start(args).catch((error: unknown) => error)
+      t.match(failure, { failure: 'start.failed', message: /^--host: 192\.0\.2\.1 is not an address of this machine/ })
+    })
     await row(`a port that another process has at ${host}: the start fails, and has written nothing`, async (t) => {
       const other = createServer().listen(await freePort(), host)
       await once(other, 'listening')

@@ -84,6 +84,10 @@ void t.test('a recommended set-up has no findings', async (t) => {
     /^base .*no link/,
   ])
   planted.add('a program that is not the gateway')
+  const renewed = await makeServerCertificate(['localhost'], Date.now())
+  writeFileSync(join(data, 'certs/server.pem'), renewed)
+  t.match((await findings(args)).found, [/^server certificate: the running gateway serves another certificate/])
+  planted.add('a renewed certificate that the gateway has not read')
   t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/: .*\(1 checked\)/m)
   t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/admin\/: .*\(1 checked\)/m)
 })
@@ -220,6 +224,7 @@ void t.test('the stores', { skip }, async (t) => {
     (await findings([...common, ...both])).out,
     /^ok +store of the end-user application: transactions: it runs a request of several operations as a whole/m,
   )
+  t.match((await findings([...common, ...both, '--compact', '03:00'])).out, /^\S+ +store of the end-user application: compaction: /m) // prettier-ignore
   const guarded = createServer((_, response) => void response.writeHead(401).end()).listen(0, '0.0.0.0')
   await once(guarded, 'listening')
   t.teardown(() => guarded.close())
@@ -248,6 +253,8 @@ void t.test('the stores', { skip }, async (t) => {
     t.match(seen.found.join('\n'), new RegExp(found.source, 'mi'), fault)
     planted.add(fault)
   }
+  const refused = await findings([...common, ...alone(`http://127.0.0.1:${port}/ds`)])
+  t.match(refused.out, /credentials\.\n +Give --backend-user and --backend-password, or --backend-token/)
   if (Object.values(networkInterfaces()).some((all) => all?.some(({ internal }) => !internal))) {
     const seen = await findings([...common, ...alone(`http://127.0.0.1:${port}/ds`)])
     t.match(seen.found.join('\n'), /^port of the store .*other machines reach it/m, 'a store that listens everywhere')
