@@ -7,7 +7,6 @@ import { canonicalLines } from '../rdf/canonical.js'
 import { type ForeignContent, convert } from '../rdf/convert.js'
 import { entailed } from '../rdf/entailment.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import type { LoadContext } from '../rdf/read-json-ld.js'
 import { NOT_N_TRIPLES, type ReadOptions, readCanonical, readGraph } from '../rdf/read.js'
 import { areSame } from '../rdf/same-graph.js'
 import { timeMapTriples } from '../rdf/time-map-triples.js'
@@ -22,6 +21,7 @@ import { type ViewStep, type Viewed, takeViewStep } from '../sparql/rights/restr
 import { type ThreadMessage, ready } from '../stores/limited-thread.js'
 import { collectGarbage } from '../thread-memory.js'
 import { type SentQuads, insertionOf } from './insertion.js'
+import { type KnownContexts, type MissingContexts, withContexts } from './known-contexts.js'
 import {
   type Canonical,
   type LargeChange,
@@ -42,9 +42,6 @@ const IDLE_BYTES = 64 * 2 ** 20
 function returnMemory(): void {
   if (getHeapStatistics().total_heap_size > IDLE_BYTES) collectGarbage()
 }
-
-/** The remote contexts requested so far, by URL; null: not available. Undefined if none may be fetched. */
-export type KnownContexts = ReadonlyMap<string, string | null> | undefined
 
 export type ReadingJob =
   | { readonly kind: 'analyse'; readonly sparql: SparqlText }
@@ -80,10 +77,6 @@ export type ReadingJob =
   | { readonly kind: 'timeMap'; readonly timeMap: TimeMap; readonly format: Format }
   | { readonly kind: 'difference'; readonly compared: Compared; readonly formats: readonly Format[] }
 
-/** URLs of contexts named by the content but not loaded yet. */
-export interface MissingContexts {
-  readonly missing: readonly string[]
-}
 export interface Converted {
   readonly format: Format
   readonly bytes: Uint8Array
@@ -182,24 +175,6 @@ function write({ nTriples, format }: ReadingJob & { kind: 'write' }): Uint8Array
 }
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
-
-/** The first run finds missing contexts. If there are any, its result is discarded. */
-async function withContexts<Reply extends ReadingReply>(
-  contexts: KnownContexts,
-  run: (options: ReadOptions) => Promise<Reply>,
-): Promise<Reply | MissingContexts> {
-  if (!contexts) return run({})
-  const missing = new Set<string>()
-  const loadContext: LoadContext = (url) => {
-    const known = contexts.get(url)
-    if (known === undefined) missing.add(url)
-    return Promise.resolve(known === undefined ? EMPTY : (known ?? undefined))
-  }
-  const reply = await run({ loadContext })
-  return missing.size > 0 ? { missing: [...missing] } : reply
-}
-
-const EMPTY = '{"@context":{}}'
 
 const buffersOf = (reply: ReadingReply): ArrayBuffer[] => {
   if (typeof reply === 'string') return []

@@ -7,7 +7,8 @@ import type { Asker } from './job-queue.js'
 import type { SentQuads } from './insertion.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
 import type { Canonical, LargeChange, LargeContent, StoredWith } from './large-changes.js'
-import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
+import { askWithContexts } from './known-contexts.js'
+import type { Converted, ReadingJob, ReadingReply } from './reading-worker.js'
 import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { ForeignContent } from '../rdf/convert.js'
@@ -132,7 +133,9 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       return lost === '' ? undefined : lost
     },
     convert: (asker, content, formats, loadContext) =>
-      withContexts(threads, asker, { kind: 'convert', content, formats }, loadContext) as Promise<Converted | Problem>,
+      askWithContexts(loadContext, (contexts) =>
+        threads.do(asker, { kind: 'convert', content, formats, contexts }),
+      ) as Promise<Converted | Problem>,
     writeRdf: (asker, nTriples, format, key) =>
       threads.do(asker, { kind: 'write', nTriples, format }, key) as Promise<Uint8Array | Problem>,
     canonical: (asker, nTriples, tagKey, key) =>
@@ -201,35 +204,9 @@ const readLong = (
   { body, contentType, base, document }: Content,
   { loadContext, toStore }: { loadContext: LoadContext | undefined; toStore?: Omit<StoredWith, 'document'> },
 ): Promise<ReadingReply> =>
-  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, toStore }, loadContext)
-
-/** How deeply contexts may name other contexts. */
-const CONTEXT_ROUNDS = 3
-const MOST_CONTEXTS = 8
-
-type ContextJob = { [Kind in 'read' | 'convert']: Omit<ReadingJob & { kind: Kind }, 'contexts'> }['read' | 'convert']
-
-/** Runs the job. If it needs contexts, they are fetched while no thread is occupied, and then the job runs again. */
-async function withContexts(
-  threads: Threads<ReadingJob, ReadingReply>,
-  asker: Asker,
-  job: ContextJob,
-  loadContext: LoadContext | undefined,
-): Promise<ReadingReply> {
-  const known = new Map<string, string | null>()
-  const contexts: KnownContexts = loadContext && known
-  for (let round = 0; ; round++) {
-    const reply = await threads.do(asker, { ...job, contexts })
-    if (!loadContext || typeof reply === 'string' || !('missing' in reply)) return reply
-    if (round === CONTEXT_ROUNDS || known.size + reply.missing.length > MOST_CONTEXTS) return TOO_MANY_CONTEXTS
-    await Promise.all(reply.missing.map(async (url) => known.set(url, (await loadContext(url)) ?? null)))
-  }
-}
-
-const TOO_MANY_CONTEXTS = problem(
-  'content.syntax',
-  `The content needs more than ${MOST_CONTEXTS} remote contexts, or nests them more than ${CONTEXT_ROUNDS} levels deep.`,
-)
+  askWithContexts<ReadingReply>(loadContext, (contexts) =>
+    threads.do(asker, { kind: 'read', body, contentType: contentType!, base, document, toStore, contexts }),
+  )
 
 const SLICE = 64 * 1024
 

@@ -1,7 +1,9 @@
 // The thread of an import as its process sees it: jobs with limits, and batches of the documents that it makes.
+import { askWithContexts } from '../../evaluation/known-contexts.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
+import type { LoadContext } from '../../rdf/read-json-ld.js'
 import { startThread, type LimitedThread } from '../../stores/limited-thread.js'
-import type { ImportJob, ImportReply, Made, ImportTarget } from './plan.js'
+import type { ImportJob, ImportReply, ImportTarget, Made, ReadProgress, ReadStep } from './plan.js'
 
 const MEMORY = 384 * 2 ** 20
 const YOUNG = 4 * 2 ** 20
@@ -33,6 +35,14 @@ export async function askImport<Reply extends ImportReply>(
   const replies = await thread.do(job, { time: STEP_MS, tooLong: TOO_LONG, busy: TOO_BUSY, signal })
   return isFailure(replies) ? replies : (replies[0] as Reply | Problem)
 }
+
+export const askToRead = (
+  thread: Thread,
+  loadContext: LoadContext | undefined,
+  step: ReadStep,
+  signal?: AbortSignal,
+): Promise<ReadProgress | Problem> =>
+  askWithContexts(loadContext, (contexts) => askImport(thread, { kind: 'read', ...step, contexts }, signal))
 
 /** The most documents that are created together. */
 const BATCH = 256

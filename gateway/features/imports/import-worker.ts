@@ -4,6 +4,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { constants, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { MissingContexts } from '../../evaluation/known-contexts.js'
 import { isOfDisk, makeRoom, notStored, type DiskRoom } from '../../files/arriving.js'
 import { openOxigraph, type Oxigraph } from '../../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../../stores/limited-thread.js'
@@ -70,7 +71,10 @@ function keep({ spool }: ImportPlan, done: Done): void {
   renameSync(`${spool}.next`, `${spool}.progress`)
 }
 
-async function read({ plan, spool, source, room }: Begun, rows: number, time: number): Promise<ReadProgress | Problem> {
+async function read(
+  { plan, spool, source, room }: Begun,
+  { rows, time, contexts }: ImportJob & { readonly kind: 'read' },
+): Promise<ReadProgress | MissingContexts | Problem> {
   const findings: ImportFinding[] = []
   let found = 0
   const until = performance.now() + time
@@ -79,11 +83,13 @@ async function read({ plan, spool, source, room }: Begun, rows: number, time: nu
   if (!isKnown) return { ...progress(), done: false }
   const target = source.rows() + rows
   while (!source.done() && source.rows() < target && performance.now() < until) {
-    await source.step(
+    const lacking = await source.step(
       (document, triple) => spool.add(document, triple),
       (finding) => ++found <= MOST_FINDINGS && findings.push(finding),
       target - source.rows(),
+      contexts,
     )
+    if (lacking) return lacking
     if (spool.pending() > PIECE) break
   }
   const before = spool.bytes()
@@ -104,7 +110,7 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
     return { rows: before.rows, bytes: 0, documents: 0, found: 0, findings: [], done: false }
   }
   if (!begun) return problem('internal', 'The import has not begun.')
-  if (job.kind === 'read') return read(begun, job.rows, job.time)
+  if (job.kind === 'read') return read(begun, job)
   return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most, job.toStore)
 }
 

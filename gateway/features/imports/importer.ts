@@ -10,7 +10,7 @@ import { graphOf, nTriplesOf } from '../../rdf/graph.js'
 import { makePartsReader } from '../../rdf/multipart-stream.js'
 import { MULTIPART, type PartHead, boundaryOf, flaw } from '../../rdf/read-multipart.js'
 import { CSV, N_QUADS, TRIG, TSV, isVague, mediaTypeOf } from '../../rdf/syntaxes.js'
-import type { Context } from '../../request/context.js'
+import { contextsFor, type Context } from '../../request/context.js'
 import { readContent } from '../../request/endpoint-rdf.js'
 import { graphAnswer } from '../../request/graph-answer.js'
 import { linkField, response } from '../../request/respond.js'
@@ -20,7 +20,7 @@ import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
 import { type Brought, bringDescribed, inFolder, isImportable, startImport, unsupported } from './described-import.js'
 import { type ImportOrder, importOrderOf, importPlanOf, onlyOrder } from './import-order.js'
 import { addFindings, newProgress, stateTriples } from './import-state.js'
-import { askImport, startImportThread } from './import-thread.js'
+import { askImport, askToRead, startImportThread } from './import-thread.js'
 import { IMPORTING, type ImportRun } from './importing.js'
 import type { ImportPlan, ReadProgress } from './plan.js'
 import { CANCELLED, runImport } from './run-import.js'
@@ -128,7 +128,7 @@ const receive = (context: Context, target: EndpointTarget): Promise<Response | P
     const { order, received } = brought
     const plan = await importPlanOf(context, order, received, join(folder, 'spool'))
     if (isFailure(plan)) return plan
-    if (target.query.has('dry-run')) return preview(plan)
+    if (target.query.has('dry-run')) return preview(context, plan)
     const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
     if (isBulk && !prefersAsync(request.fields)) return bulk(context, plan, order)
     const started = await startImport(context, plan, order, isBulk ? 'PUT' : 'add')
@@ -229,13 +229,13 @@ const PREVIEWED = 10
 const PREVIEW_STEPS = 10
 
 /** The output of the first rows as N-Quads, with the problems in the default graph. */
-async function preview(plan: ImportPlan): Promise<Response | Problem> {
+async function preview(context: Context, plan: ImportPlan): Promise<Response | Problem> {
   const thread = await startImportThread()
   try {
     const progress = newProgress(plan.size)
     let read = await askImport<ReadProgress>(thread, { kind: 'open', plan: { ...plan, isPreview: true } })
     for (let left = PREVIEW_STEPS; left > 0 && !isFailure(read) && !read.done && read.rows < PREVIEWED; left--) {
-      read = await askImport<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED - read.rows, time: 1_000 })
+      read = await askToRead(thread, contextsFor(context), { rows: PREVIEWED - read.rows, time: 1_000 })
       if (!isFailure(read)) addFindings(progress, read)
     }
     if (isFailure(read)) return read

@@ -45,7 +45,7 @@ export async function openCsv(oxigraph: () => Oxigraph, plan: ImportPlan, before
     done: () => isDone,
     async step(take, report, most) {
       if (!make) {
-        if (survey && (await looksOn(report))) return
+        if (survey && (await looksOn(report))) return undefined
         await survey?.close()
         make = rowMaker(oxigraph, plan, header, seen?.datatypes() ?? [])
       }
@@ -54,14 +54,15 @@ export async function openCsv(oxigraph: () => Oxigraph, plan: ImportPlan, before
       if (toSkip > 0) {
         const { length } = await source.next(Math.min(toSkip, AT_ONCE))
         toSkip = length === 0 ? 0 : toSkip - length
-        return
+        return undefined
       }
       const rows = await source.next(Math.min(most, AT_ONCE))
       isDone = rows.length === 0 || plan.metadata?.isSuppressed === true
-      if (isDone) return
+      if (isDone) return undefined
       const made = make(rows, take, report)
       source.giveBack(rows.slice(made))
       count += made
+      return undefined
     },
   }
 }

@@ -1,6 +1,7 @@
 // Converts a source step by step to triples of documents: CSV by a query or plainly, RDF unchanged or by a query. Only
 // for the thread of an import.
 import { createHash } from 'node:crypto'
+import { isMissing, withContexts, type KnownContexts, type MissingContexts } from '../../evaluation/known-contexts.js'
 import { constructFrom } from '../../evaluation/run-construct.js'
 import { isFailure, problem } from '../../problem.js'
 import { iri, nTriplesLine, withNodes } from '../../rdf/graph.js'
@@ -23,11 +24,12 @@ export async function openSource(
   return plan.kind === 'csv' ? openCsv(oxigraph, plan, before.rows) : openRdf(oxigraph, plan)
 }
 
-const NOTHING = (): Promise<void> => Promise.resolve()
+const NOTHING = (): Promise<undefined> => Promise.resolve(undefined)
 
 function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   const place = makePlace(plan)
   let [count, isDone] = [0, false]
+  let content: Buffer | undefined
   const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
   // The reader of a whole source detects the encoding of XML itself.
   const whole =
@@ -46,20 +48,25 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
     rows: () => count,
     bytes: () => (whole ?? streamed!).bytes(),
     done: () => isDone,
-    async step(take) {
+    async step(take, _report, _rows, contexts) {
       taking = take
       if (whole) {
-        count = await readWhole(oxigraph, plan, whole.pieces, (graph, triple) => {
+        content ??= await wholeOf(whole.pieces)
+        const read = await readWhole(oxigraph, plan, content, contexts, (graph, triple) => {
           const document = place(graph, triple)
           if (document !== undefined) take(document, triple)
         })
+        if (isMissing(read)) return read
+        count = read
+        content = undefined
         isDone = true
-        return
+        return undefined
       }
       const next = await pieces!.next()
       isDone = next.done === true
       if (next.done) (reader as { end(): void }).end()
       else (reader as { write(text: string): void }).write(next.value)
+      return undefined
     },
   }
 }
@@ -74,13 +81,7 @@ const nameNode =
     return iri(`${(graph || base).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
   }
 
-async function readWhole(
-  oxigraph: () => Oxigraph,
-  plan: ImportPlan,
-  pieces: AsyncIterable<Buffer>,
-  take: TakeQuad,
-): Promise<number> {
-  const { mapping, mediaType, base, digest, name } = plan
+async function wholeOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
   for await (const piece of pieces) {
@@ -94,9 +95,22 @@ async function readWhole(
       )
     }
   }
+  return Buffer.concat(parts)
+}
+
+/** Returns the number of triples. */
+async function readWhole(
+  oxigraph: () => Oxigraph,
+  plan: ImportPlan,
+  content: Buffer,
+  contexts: KnownContexts,
+  take: TakeQuad,
+): Promise<number | MissingContexts> {
+  const { mapping, mediaType, base, digest, name } = plan
   // Loaded on demand: these readers load slowly, and most imports do not need them.
   const { readGraph } = await import('../../rdf/read.js')
-  const read = await readGraph(Buffer.concat(parts), mediaType, base, { loadContext: noContext })
+  const read = await withContexts(contexts, (options) => readGraph(content, mediaType, base, options))
+  if (isMissing(read)) return read
   if (isFailure(read)) throw new SourceBreak(read)
   const triples = read.map((triple) => withNodes(triple, (label) => nameNode(plan)(label, name ?? base)))
   if (!mapping || !('construct' in mapping)) {
@@ -109,10 +123,6 @@ async function readWhole(
   for (const [graph, triple] of made) take(graph, triple)
   return triples.length
 }
-
-/** The thread of an import fetches nothing. */
-const noContext = (): Promise<never> =>
-  Promise.reject(new Error('an import fetches no remote contexts; include the context in the content'))
 
 /** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
 const IN_ONE = 500

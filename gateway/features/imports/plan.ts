@@ -1,4 +1,5 @@
 // The plan of an import, as its thread and its record on disk use it, and the thread's reports.
+import type { KnownContexts, MissingContexts } from '../../evaluation/known-contexts.js'
 import type { ImportFinding } from './importing.js'
 import type { TakeQuad } from '../../rdf/read-quads.js'
 import type { Dialect } from './csvw-dialect.js'
@@ -48,8 +49,13 @@ export interface ImportPlan {
 
 /** A source that is read step by step in the thread of its import. */
 export interface OpenSource {
-  /** Reads more, up to this many rows. */
-  step(take: TakeQuad, report: (finding: ImportFinding) => void, rows: number): Promise<void>
+  /** Reads more, up to this many rows, or says which contexts it lacks. */
+  step(
+    take: TakeQuad,
+    report: (finding: ImportFinding) => void,
+    rows: number,
+    contexts?: KnownContexts,
+  ): Promise<undefined | MissingContexts>
   rows(): number
   bytes(): number
   done(): boolean
@@ -79,11 +85,16 @@ export interface ImportTarget {
 
 export type ImportJob =
   | { readonly kind: 'open'; readonly plan: ImportPlan }
-  /** Read more, for some rows or some time in ms. */
-  | { readonly kind: 'read'; readonly rows: number; readonly time: number }
+  | ({ readonly kind: 'read'; readonly contexts?: KnownContexts } & ReadStep)
   /** The documents from number `from` on, parents before their children. The thread does not remember `toStore`. */
   | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly toStore: ImportTarget }
   /** The whole output, as N-Quads. */
   | { readonly kind: 'quads' }
 
-export type ImportReply = ReadProgress | readonly Made[] | { readonly quads: string } | Problem
+/** Read more, for some rows or some time in ms. */
+export interface ReadStep {
+  readonly rows: number
+  readonly time: number
+}
+
+export type ImportReply = ReadProgress | MissingContexts | readonly Made[] | { readonly quads: string } | Problem

@@ -5,9 +5,9 @@ import type { Outcomes } from '../../methods/create-batch.js'
 import { type WrittenContent, toStore } from '../../methods/write-request.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
-import type { Context } from '../../request/context.js'
+import { contextsFor, type Context } from '../../request/context.js'
 import { addCounts, addFindings, newProgress } from './import-state.js'
-import { type Thread, askImport, makeBatches, startImportThread } from './import-thread.js'
+import { type Thread, askImport, askToRead, makeBatches, startImportThread } from './import-thread.js'
 import type { ImportFinding, ImportProgress } from './importing.js'
 import type { ImportPlan, Made, ReadProgress } from './plan.js'
 import { isTemporary, repeat } from './repeat.js'
@@ -115,7 +115,7 @@ export async function runImport(running: RunningImport): Promise<undefined | Pro
 export const CANCELLED = problem('server.closing', 'The import was cancelled.')
 
 async function readAll(running: RunningImport, thread: Thread): Promise<undefined | Problem> {
-  const { plan, progress, signal, kept, from } = running
+  const { context, plan, progress, signal, kept, from } = running
   let read = await askImport<ReadProgress>(thread, { kind: 'open', plan })
   while (!isFailure(read)) {
     const { rows, bytes, documents, done } = read
@@ -127,7 +127,7 @@ async function readAll(running: RunningImport, thread: Thread): Promise<undefine
     if (done) return undefined
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
-    read = await askImport<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
+    read = await askToRead(thread, contextsFor(context), STEP, signal)
   }
   return signal.aborted ? CANCELLED : read
 }

@@ -142,6 +142,25 @@ void t.test('add and transform', async (t) => {
         t.ok(content.includes('"Target"'))
       })
     }
+    await row('an import fetches the contexts that its JSON-LD names', async (t) => {
+      const sent = (contexts: readonly string[]): { fields: Record<string, string>; body: string } => ({
+        fields: { 'Content-Type': 'application/ld+json' },
+        body: JSON.stringify({ '@context': contexts.map(here), '@id': '#a', name: 'imported' }),
+      })
+      const preview = await world.as('writer')('POST', `/importer?name=${base}&dry-run`, sent(['/context']))
+      t.match(preview.text, '<http://example.org/name> "imported"')
+      const path = await target()
+      const name = new URL(path, base).href
+      const { fields } = await world.as('writer')('POST', `/importer?name=${name}`, sent(['/context']))
+      const state = await until(async () => {
+        const text = await contentOf(new URL(fields.location!).pathname)
+        return !/#(?:Waiting|Running)>/.test(text) && text
+      })
+      t.match(state, /#Done>/)
+      t.match(await contentOf(path), '<http://example.org/name> "imported"')
+      const absent = await world.as('writer')('POST', `/importer?name=${base}&dry-run`, sent(['/no-context']))
+      t.match([absent.status, absent.text], [400, /no-context/])
+    })
     await row('new nodes are named in the target; relative IRIs are resolved against the source', async (t) => {
       const path = await target()
       await add('writer', here('/typed'), path)

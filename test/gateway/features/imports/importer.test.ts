@@ -315,12 +315,6 @@ void t.test('importer', async (t) => {
       t.match(text, /_col\.1> "a"[^]*_col\.2> "1"[^]*_col\.1> "b"/)
       t.notMatch(text, 'has no name')
     })
-    await rowOfReading('JSON-LD with a remote context: the reason is that imports fetch none', async (t) => {
-      const body = '{"@context":"https://schema.org/","@id":"#a","name":"x"}'
-      const send = { fields: { 'Content-Type': 'application/ld+json' }, body }
-      const { text } = await writer('POST', `/importer?name=${base}&dry-run`, send)
-      t.match(text, /an import fetches no remote contexts/)
-    })
     const broken: [name: string, body: string | Buffer, reason: RegExp][] = [
       ['no row at all', '', /no header/],
       ['another encoding', Buffer.from('name\nZo\xeb\n', 'latin1'), /encoding/],
