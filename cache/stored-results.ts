@@ -43,6 +43,8 @@ function bufferedStream(begun: Uint8Array, tail: Tail): AsyncIterable<Uint8Array
     },
     async return() {
       tail.leave()
+      // Not awaited: a piece that the source still waits for ends by the abort.
+      void tail.source.return?.().catch(() => undefined)
       return { done: true, value: undefined }
     },
   }

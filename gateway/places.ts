@@ -102,3 +102,25 @@ export function makeDaily({ each, all }: { readonly each: Most; readonly all: nu
     return () => void (taken === today && add(-count))
   }
 }
+
+/** Calls `end` when the pieces have ended or the consumer stops. */
+export function followed(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
+  const source = pieces[Symbol.asyncIterator]()
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      let isMore = false
+      try {
+        const piece = await source.next()
+        isMore = !piece.done
+        return piece
+      } finally {
+        if (!isMore) end()
+      }
+    },
+    async return() {
+      end()
+      return (await source.return?.()) ?? { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}

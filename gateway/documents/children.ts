@@ -2,6 +2,7 @@
 // does not grow with their number. The store's answers are cached like query results.
 import { createHash } from 'node:crypto'
 import type { ReadSet, StoredResults } from '../../cache/stored-results.js'
+import { followed } from '../places.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DCT, DH, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 import { RESULTS_TSV } from '../rdf/sparql-results.js'
@@ -201,7 +202,7 @@ async function ask<Made>(
     const turn = await turns?.take(aborted, asker)
     if (isFailure(turn)) return { failure: turn }
     const pieces = await store.query(query, RESULTS_TSV, { signal: aborted, asker })
-    if (!isFailure(pieces)) return { pieces: turn ? withEnd(pieces, turn) : pieces }
+    if (!isFailure(pieces)) return { pieces: turn ? followed(pieces, turn) : pieces }
     turn?.()
     return { failure: pieces }
   })
@@ -221,14 +222,6 @@ async function ask<Made>(
 }
 /** The result takes about this many times as much memory as the answer's text. */
 const MADE = 3
-
-async function* withEnd(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pieces
-  } finally {
-    end()
-  }
-}
 
 const PIECE = 64 * 1024
 

@@ -47,6 +47,14 @@ function boundsOf(options: ThreadsOptions): QueueBounds {
   return { each, network: Math.max(each, all / 2), all, held, heldOfNetwork, patience }
 }
 
+/** No job is left without an answer if its thread cannot be started. */
+const busy =
+  (settle: (reply: Problem) => void) =>
+  (error: unknown): never => {
+    settle(BUSY)
+    throw error
+  }
+
 /**
  * Opens the pool. Threads are started when jobs wait, and are not stopped.
  * @param tooLong makes the answer to a job that runs too long
@@ -76,9 +84,9 @@ export function openThreads<Job, Reply>(
   async function serve(): Promise<void> {
     let thread = await start()
     for (let next = await jobs.take(); next; next = await jobs.take()) {
-      if (thread.ended()) thread = await start(thread)
+      if (thread.ended()) thread = await start(thread).catch(busy(next.settle))
       const limits = { time: timeLimit, tooLong: tooLong(next.job, timeLimit), busy: BUSY, clockTime }
-      const parts = await thread.do(next.job, limits)
+      const parts = await thread.do(next.job, limits).catch(busy(next.settle))
       next.settle(isFailure(parts) ? parts : parts[0]!)
       if (thread.ended() && !closed) thread = await start(thread)
     }

@@ -7,7 +7,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
 import { NFO } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
-import type { GraphStore } from '../stores/store.js'
+import type { Call, GraphStore } from '../stores/store.js'
 
 interface HasFiles {
   readonly base: string
@@ -37,11 +37,12 @@ export async function sweepFiles(application: HasFiles, log: Log): Promise<void>
 export async function describedAmong(
   application: HasFiles,
   sha1s: readonly string[],
+  call: Call = {},
 ): Promise<ReadonlySet<string> | Problem> {
   const uploads = uploadsOf(application)
   const files = sha1s.map((sha1) => `<${uploads}${sha1}>`).join(' ')
   const query = `SELECT ?f ?g WHERE { VALUES ?f { ${files} } GRAPH ?g { ?f a <${NFO('FileDataObject')}> } }`
-  const rows = await select(application.store, query, ['f', 'g'], {})
+  const rows = await select(application.store, query, ['f', 'g'], call)
   if (isFailure(rows)) return rows
   const own = rows.filter(([, graph]) => graph && application.isDocument(graph.value))
   return new Set(own.map(([file]) => file!.value.slice(uploads.length)))
@@ -68,15 +69,15 @@ const MAX_BYTES = 1024 * 1024
  * Whoever may write any document can describe any file, so other descriptions count only if none gives the file. Those
  * that gave it first come first: later ones cannot take their place.
  */
-export async function describedFile(application: HasFiles, sha1: string): Promise<DescribedFile | Problem> {
+export async function describedFile(application: HasFiles, sha1: string, call: Call): Promise<DescribedFile | Problem> {
   const documents = [...(await application.files.documentsOf(sha1))]
-  const found = await descriptionsOf(application, sha1, documents)
+  const found = await descriptionsOf(application, sha1, call, documents)
   if (isFailure(found)) return found
   const order = new Map(documents.map((document, at) => [document, at]))
   const giving = found
     .sort((a, b) => (order.get(a.document) ?? 0) - (order.get(b.document) ?? 0))
     .slice(0, MOST_DESCRIPTIONS)
-  const descriptions = giving.length > 0 ? giving : await descriptionsOf(application, sha1)
+  const descriptions = giving.length > 0 ? giving : await descriptionsOf(application, sha1, call)
   return isFailure(descriptions) ? descriptions : { descriptions, giving }
 }
 
@@ -84,6 +85,7 @@ export async function describedFile(application: HasFiles, sha1: string): Promis
 async function descriptionsOf(
   application: HasFiles,
   sha1: string,
+  call: Call,
   among?: readonly string[],
 ): Promise<Describing[] | Problem> {
   if (among?.length === 0) return []
@@ -92,7 +94,7 @@ async function descriptionsOf(
     ${among ? `VALUES ?g { ${among.map((document) => nTriplesTerm(iri(document))).join(' ')} }` : ''}
     GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ${file} <http://purl.org/dc/terms/format> ?f } OPTIONAL { ${file} <${NFO('fileName')}> ?n } }
   } GROUP BY ?g ORDER BY ?g LIMIT ${among?.length ?? MOST_DESCRIPTIONS}`
-  const rows = await select(application.store, query, ['g', 'format', 'name'], { maxBytes: MAX_BYTES })
+  const rows = await select(application.store, query, ['g', 'format', 'name'], { ...call, maxBytes: MAX_BYTES })
   if (isFailure(rows)) return rows
   return rows.flatMap(([graph, format, name]) =>
     graph && application.isDocument(graph.value)

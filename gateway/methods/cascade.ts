@@ -8,7 +8,7 @@ import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { Context } from '../request/context.js'
+import { callOf, type Context } from '../request/context.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided } from '../request/route.js'
@@ -64,8 +64,8 @@ const BUSY = problem('server.overloaded', 'Another subtree is being deleted. Ret
   fields: [['Retry-After', '2']],
 })
 
-async function listed({ application }: Context, iri: string): Promise<readonly string[] | Problem> {
-  const below = await documentsBelow(application, iri, MOST)
+async function listed(context: Context, iri: string): Promise<readonly string[] | Problem> {
+  const below = await documentsBelow(context.application, iri, MOST, callOf(context))
   return below === 'more' ? tooMany() : below
 }
 

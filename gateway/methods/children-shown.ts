@@ -22,7 +22,7 @@ import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import { NOTHING } from '../stores/traits.js'
 
 /** How many requests may let the store sort children at a time, and how many may wait for this; others get 503. */
-export const LISTINGS = { atOnce: 4, waiting: 128 } as const
+export const LISTINGS = { atOnce: 4, waiting: 128, patience: 10_000 } as const
 
 const PAGES = MOST_NAMES / CHILDREN_PER_PAGE
 /** The most conditions, since a store tests each child against each of them. */

@@ -6,7 +6,7 @@ import type { LargeDocument } from '../documents/document.js'
 import { hashedPieces } from '../documents/mailboxes.js'
 import type { Field, Response } from '../http/exchange.js'
 import { nTriplesLine } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
+import { callOf, type Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readStored } from '../rdf/read.js'
@@ -37,7 +37,7 @@ export async function readLarge(
 
   const fields: Field[] = [['Content-Type', format.contentType], ...shared]
   if (request.method === 'HEAD') return streamed(200, fields)
-  const pieces = await trace.store(application.store.stream(iri, { signal: request.signal() }))
+  const pieces = await trace.store(application.store.stream(iri, callOf(context)))
   if (isFailure(pieces)) return pieces
   if (!pieces || application.cache.versions.of(iri) !== document.version) {
     await pieces?.[Symbol.asyncIterator]().return?.()

@@ -70,7 +70,7 @@ async function readFile(
   const file = await application.files.find(sha1)
   if (!file) return ABSENT
   if (file.size > MOST_BYTES) return problem('content.too-large', `It is larger than ${MOST_BYTES} bytes.`)
-  const described = await describedFile(application, sha1)
+  const described = await describedFile(application, sha1, {})
   if (isFailure(described)) return described
   const { descriptions } = described
   const contentType = descriptions

@@ -3,9 +3,11 @@ import type { Gateway, Member } from '../gateway.js'
 import type { Agent } from '../identity/agent.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
+import { askerOf } from '../evaluation/job-queue.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
+import type { Call } from '../stores/store.js'
 
-export { askerOf } from '../evaluation/job-queue.js'
+export { askerOf }
 export type { Agent } from '../identity/agent.js'
 
 export type { KnownAgent } from '../gateway.js'
@@ -19,6 +21,12 @@ export interface Context extends Member {
   readonly accept: string | undefined
   readonly trace: Trace
 }
+
+/** The call of a store for this request: it takes its turn among the clients, and ends when its client leaves. */
+export const callOf = (context: Pick<Context, 'agent' | 'request'>): Call => ({
+  asker: askerOf(context),
+  signal: context.request.signal(),
+})
 
 /** Loads remote JSON-LD contexts for the agent. Anonymous clients get none (design 7). */
 export const contextsFor = ({ agent, gateway }: Pick<Context, 'agent' | 'gateway'>): LoadContext | undefined =>

@@ -9,7 +9,7 @@ import type { Response } from '../http/exchange.js'
 import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './authorization-evidence.js'
 import { graphAnswer } from './graph-answer.js'
 import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/graph.js'
-import { askerOf, type Context } from './context.js'
+import { askerOf, callOf, type Context } from './context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from './respond.js'
 import type { Awaitable } from '../maybe-async.js'
@@ -145,11 +145,11 @@ async function treePage(
   const facts = await readFacts(application, document, trace)
   if (isFailure(facts)) return facts
   if (after === '' && facts.value && !isContainer(facts.value.types)) {
-    const isAbove = await trace.store(hasDocumentsIn(application, document))
+    const isAbove = await trace.store(hasDocumentsIn(application, document, callOf(context)))
     if (isFailure(isAbove)) return isAbove
     if (!isAbove) return { documents: [document], last: undefined }
   }
   const end = await gateway.listings.take(request.signal(), askerOf(context))
   if (isFailure(end)) return end
-  return trace.store(documentsFrom(application, document, after, PAGE)).finally(end)
+  return trace.store(documentsFrom(application, document, after, PAGE, callOf(context))).finally(end)
 }

@@ -45,25 +45,3 @@ export async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIte
   }
   return { [Symbol.asyncIterator]: () => iterator }
 }
-
-/** Calls `end` when the pieces have ended or the consumer stops. */
-export function followed(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
-  const source = pieces[Symbol.asyncIterator]()
-  const iterator: AsyncIterator<Uint8Array> = {
-    async next() {
-      let isMore = false
-      try {
-        const piece = await source.next()
-        isMore = !piece.done
-        return piece
-      } finally {
-        if (!isMore) end()
-      }
-    },
-    async return() {
-      end()
-      return (await source.return?.()) ?? { done: true, value: undefined }
-    },
-  }
-  return { [Symbol.asyncIterator]: () => iterator }
-}

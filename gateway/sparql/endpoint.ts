@@ -17,7 +17,7 @@ import { observeQuery, observeUpdate } from './queries/observe-graphs.js'
 import { answerUpdate } from './updates/answer-update.js'
 import { answerable } from './queries/restrict-for-agent.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
-import { followed } from '../request/stream.js'
+import { followed } from '../places.js'
 import { hidesMailboxes } from '../request/hide-mailboxes.js'
 import { run, wait, type Awaitable, type Steps } from '../maybe-async.js'
 

@@ -106,7 +106,7 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
     takeCascade: makeSharedPlaces(CASCADES),
     takeCopy: makeSharedPlaces(COPIES),
     takeOpenUpdate: makeSharedPlaces(OPEN_UPDATES),
-    listings: makeTurns(LISTINGS.atOnce, LISTINGS.waiting),
+    listings: makeTurns(LISTINGS.atOnce, LISTINGS.waiting, LISTINGS),
     look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),

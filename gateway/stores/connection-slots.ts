@@ -39,11 +39,16 @@ interface Waiter extends Waiting {
   enter(onLoan?: 'on loan'): void
 }
 
-/**
- * @param lends whether an asker may also borrow the last place while no other asker needs it; it must give the place
- * back when one does
- */
-export function makeTurns(places: number, waitingLimit: number, lends = false): Turns {
+interface TurnsOptions {
+  /**
+   * An asker may also borrow the last place while no other asker needs it; it must give the place back when one does.
+   */
+  readonly lends?: boolean
+  /** The longest wait in ms; then the call gets `store.overloaded`. */
+  readonly patience?: number
+}
+
+export function makeTurns(places: number, waitingLimit: number, { lends, patience }: TurnsOptions = {}): Turns {
   let free = places
   let isLent = false
   const line = makeLine(places, waitingLimit)
@@ -84,25 +89,32 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
           asker,
           enter(onLoan) {
             signal?.removeEventListener('abort', leave)
+            clearTimeout(timer)
             resolve(occupied(waiter, onLoan))
           },
         }
+        let timer: NodeJS.Timeout | undefined
         const leave = () => {
           line.leave(waiter)
-          resolve(givenUp(signal!))
+          clearTimeout(timer)
+          resolve(signal?.aborted ? givenUp(signal) : OVERLOADED)
         }
         if (free > 0 && line.mayPass(waiter)) return waiter.enter()
         if (!line.enter(waiter)) return resolve(OVERLOADED)
         signal?.addEventListener('abort', leave, { once: true })
+        if (patience !== undefined) timer = setTimeout(leave, patience)
         passOn()
       })
     },
   }
 }
 
+/** The most of all places that one agent or network holds: clients that read slowly must leave some. */
+const SHARE = 3 / 4
+
 /** The waiting calls: the gateway itself, including its writes, has every other turn. */
 function makeLine(places: number, waitingLimit: number) {
-  const held = Math.max(1, places - 1)
+  const held = Math.max(1, Math.min(places - 1, Math.ceil(SHARE * places)))
   const [each, network] = [Math.ceil(waitingLimit / 4), Math.ceil(waitingLimit / 2)]
   const rounds = makeRounds<Waiter>({ each, network, all: waitingLimit, held, heldOfNetwork: held })
   const own = new Set<Waiter>()

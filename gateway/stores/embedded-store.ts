@@ -186,7 +186,7 @@ async function inTurn(state: Embedded, work: StoreWork, call: UpdateCall): Promi
     : work.kind === 'update'
       ? runUpdate(state, work, call)
       : state.replica.run(work, signal)
-  void effects.finally(release)
+  void effects.then(release, release)
   return unlessAborted(effects, signal)
 }
 
@@ -256,13 +256,10 @@ const areStorable = (lines: ReadonlySet<string>): boolean =>
 
 function unlessAborted<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T | Problem> {
   if (!signal) return result
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const leave = () => resolve(givenUp(signal))
     signal.addEventListener('abort', leave, { once: true })
-    void result.then((value) => {
-      signal.removeEventListener('abort', leave)
-      resolve(value)
-    })
+    void result.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
   })
 }
 

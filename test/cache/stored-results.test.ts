@@ -28,6 +28,8 @@ function makeCache(options: Partial<StoredResultsSettings> = {}) {
   const clock = { now: 1_000_000 }
   const results = makeStoredResults({ maxBytes: 100_000, versions, now: () => clock.now, patience: 60_000, ...options })
   const asked: AbortSignal[] = []
+  /** The answers of the store whose iteration has ended: until then, they may hold a place. */
+  const ended: Pieces[] = []
   /** @param hold what the answer waits for after its first piece */
   const ask = (pieces: Pieces | 'failed', { key = KEY, readSet = [GRAPH], isWhole, signal }: Asking = {}, hold?: Promise<unknown>) =>
     results.get<string>(
@@ -37,15 +39,19 @@ function makeCache(options: Partial<StoredResultsSettings> = {}) {
         if (pieces === 'failed') return { failure: 'down' }
         return {
           pieces: (async function* () {
-            for (const [i, piece] of pieces.entries()) {
-              if (i === 1) await hold
-              yield Buffer.from(piece)
+            try {
+              for (const [i, piece] of pieces.entries()) {
+                if (i === 1) await hold
+                yield Buffer.from(piece)
+              }
+            } finally {
+              ended.push(pieces)
             }
           })(),
         }
       },
     ) // prettier-ignore
-  return { results, versions, clock, asked, ask }
+  return { results, versions, clock, asked, ended, ask }
 }
 
 /** The whole answer, and whether it was cached or streamed. */
@@ -183,7 +189,7 @@ void t.test('a slow answer is streamed and cached; other clients send queries of
 })
 
 void t.test('a client that leaves in the middle of a stream ends the query', async (t) => {
-  const { asked, ask } = makeCache({ maxEntryBytes: 1 })
+  const { asked, ended, ask } = makeCache({ maxEntryBytes: 1 })
   const answer = await ask(['ab', 'cd'])
   if (answer.kind !== 'streamed') return t.fail(answer.kind)
   const iterator = answer.pieces[Symbol.asyncIterator]()
@@ -191,6 +197,7 @@ void t.test('a client that leaves in the middle of a stream ends the query', asy
   t.notOk(asked[0]!.aborted)
   t.same(await iterator.return!(), { done: true, value: undefined })
   t.ok(asked[0]!.aborted)
+  t.equal(ended.length, 1)
 })
 
 void t.test('the total size of results and their derived forms is bounded', async (t) => {

@@ -7,7 +7,7 @@ import { accessPage, MODES, type AccessView, type AccessQuestion } from './acces
 import { isFailure, type Problem } from '../../problem.js'
 import { uriOf } from '../../../versioning/memento/time-map.js'
 import { judge, lookUp, decisionTargetOf, type Facts } from '../../request/access.js'
-import type { Context } from '../../request/context.js'
+import { callOf, type Context } from '../../request/context.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { NONE_WAITING, waitingRequests } from './waiting-requests.js'
 import { controlRefused, type AccessSubject } from '../../request/explain.js'
@@ -34,7 +34,7 @@ export async function accessAnswer(
   if (isFailure(audit)) return audit
   const question = refused ? undefined : await questionOf(context, asked, query)
   if (isFailure(question)) return question
-  const waiting = refused ? NONE_WAITING : await waitingRequests(asked.dataspace, asked.document)
+  const waiting = refused ? NONE_WAITING : await waitingRequests(asked.dataspace, asked.document, callOf(context))
   // Others see the URI that they asked about: a name as the store spells it would show that something has this name.
   const document = refused ? uriOf(asked.document) : asked.document
   const view = { frame: frameOf({ ...context, application }, document), own: context.application.base, document }

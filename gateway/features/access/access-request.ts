@@ -18,7 +18,7 @@ import type { Response } from '../../http/exchange.js'
 import type { Application, Dataspace } from '../../gateway.js'
 import { graphAnswer } from '../../request/graph-answer.js'
 import { graphOf, iri, text, triple, type Quad, type Term } from '../../rdf/graph.js'
-import { type Context } from '../../request/context.js'
+import { callOf, type Context } from '../../request/context.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { underLocks } from '../../documents/locks.js'
 import { putDocument } from '../../methods/put-document.js'
@@ -28,6 +28,7 @@ import { grant, PROPERTIES, refuseRequest, bySecretary } from './access-grant.js
 import { requestsContainer } from './waiting-requests.js'
 import { linkField } from '../../request/respond.js'
 import { select } from '../../stores/select.js'
+import type { Call } from '../../stores/store.js'
 import { ACL, LACL, RDF, RDFS } from '../../rdf/vocabulary.js'
 
 /** The limits on requests, needed since asking requires no right on the document. */
@@ -66,7 +67,7 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
 async function store(context: Context, webId: string, wanted: readonly RequestedAccess[]): Promise<Response | Problem> {
   const { gateway, application, accept, dataspace } = context
   const { admin } = dataspace
-  const waiting = await waitingOf(admin, webId)
+  const waiting = await waitingOf(admin, webId, callOf(context))
   if (isFailure(waiting)) return waiting
   if (waiting.all + wanted.length > ALL_WAITING) {
     return problem('server.overloaded', 'Too many requests for access are waiting. Retry later.', {
@@ -116,12 +117,16 @@ function notify({ gateway, dataspace, request: { id } }: Context, webId: string,
   })
 }
 
-async function waitingOf(admin: Application, webId: string): Promise<{ own: number; all: number } | Problem> {
+async function waitingOf(
+  admin: Application,
+  webId: string,
+  call: Call,
+): Promise<{ own: number; all: number } | Problem> {
   const query = `SELECT ?agent WHERE {
     GRAPH ?g { ?request <${LACL('requestAgent')}> ?agent }
     FILTER(STRSTARTS(STR(?g), ${JSON.stringify(requestsContainer(admin))}))
   } LIMIT ${ALL_WAITING}`
-  const rows = await select(admin.store, query, ['agent'], { maxBytes: MAX_WAITING_BYTES })
+  const rows = await select(admin.store, query, ['agent'], { ...call, maxBytes: MAX_WAITING_BYTES })
   if (isFailure(rows)) return rows
   const agents = rows.filter(([agent]) => agent?.termType === 'NamedNode')
   return { own: agents.filter(([agent]) => agent!.value === webId).length, all: agents.length }

@@ -5,6 +5,7 @@ import { iri, nTriplesTerm } from '../../rdf/graph.js'
 import { ACL, LACL } from '../../rdf/vocabulary.js'
 import type { Dataspace } from '../../gateway.js'
 import { select } from '../../stores/select.js'
+import type { Call } from '../../stores/store.js'
 import { uriOf } from '../../../versioning/memento/time-map.js'
 
 export const requestsContainer = ({ base }: { readonly base: string }): string => `${base}acl/authorization-requests/`
@@ -20,7 +21,11 @@ const MAX_BYTES = 8 * 1024 * 1024
  * has larger ones.
  * @param about a document, which requests may name by its URI; undefined for requests about any document
  */
-export async function waitingRequests({ admin }: Dataspace, about: string | undefined): Promise<WaitingRequests> {
+export async function waitingRequests(
+  { admin }: Dataspace,
+  about: string | undefined,
+  call: Call,
+): Promise<WaitingRequests> {
   const wanted = ['requestAgent', 'requestMode', 'requestAccessTo', 'requestAccessToClass', 'requestAgentGroup']
   const query = `SELECT ?g ?p ?o WHERE {
     { SELECT DISTINCT ?g WHERE {
@@ -32,7 +37,7 @@ export async function waitingRequests({ admin }: Dataspace, about: string | unde
     FILTER(STR(?request) = CONCAT(STR(?g), "#this"))
     FILTER(?p IN (${wanted.map((name) => `<${LACL(name)}>`).join(', ')}))
   }`
-  const rows = await select(admin.store, query, ['g', 'p', 'o'], { maxBytes: MAX_BYTES })
+  const rows = await select(admin.store, query, ['g', 'p', 'o'], { ...call, maxBytes: MAX_BYTES })
   if (isFailure(rows)) return { shown: undefined, hasMore: false }
   const found = new Map<string, Map<string, string[]>>()
   for (const [graph, property, value] of rows) {

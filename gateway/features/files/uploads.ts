@@ -5,7 +5,7 @@ import { describedFile, type Describing } from '../../files/sweep-files.js'
 import type { Field, Request, Response } from '../../http/exchange.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
-import type { Context } from '../../request/context.js'
+import { callOf, type Context } from '../../request/context.js'
 import { readingOf } from '../../request/file-access.js'
 import { evaluateConditions } from '../../request/negotiate.js'
 import { response, streamed } from '../../request/respond.js'
@@ -73,7 +73,7 @@ interface Readable {
  */
 async function readable(context: Context, sha1: string): Promise<Readable | Problem> {
   const { application, agent, gateway } = context
-  const described = await describedFile(context.application, sha1)
+  const described = await describedFile(context.application, sha1, callOf(context))
   if (isFailure(described)) return described
   const byEveryone = await readingOf(context, {}, sha1, described)
   if (isFailure(byEveryone)) return byEveryone

@@ -7,7 +7,7 @@ import type { Response } from '../../http/exchange.js'
 import { negotiate, type Format } from '../../http/media-type.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { blankNode, nTriplesTerm, quad, withNodes, type Quad, type Term } from '../../rdf/graph.js'
-import type { Context } from '../../request/context.js'
+import { askerOf, type Context } from '../../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../../sparql/language/analysis.js'
 import { isOwnGraph } from '../../stores/graph-names.js'
 import { selectBatches, type Row } from '../../stores/select.js'
@@ -59,10 +59,11 @@ type Batches = AsyncIterable<readonly Row[]>
 
 /** The store has begun to answer the first part before the gateway begins its answer. */
 const sending =
-  ({ application, trace }: Context, [first, ...others]: readonly Part[], format: Format): AskStore<Problem> =>
+  (context: Context, [first, ...others]: readonly Part[], format: Format): AskStore<Problem> =>
   async (signal) => {
+    const { application, trace } = context
     const send = ({ query, variables }: Part): Promise<Batches | Problem> =>
-      selectBatches(application.store, query.text, variables, { signal })
+      selectBatches(application.store, query.text, variables, { signal, asker: askerOf(context) })
     const begun = await trace.store(send(first!))
     return isFailure(begun)
       ? { failure: begun }

@@ -95,7 +95,7 @@ export function openImporting(
     folder,
     takePlace: makeSharedPlaces(PLACES),
     runs: new Map(),
-    turns: makeTurns(AT_ONCE, WAITING, true),
+    turns: makeTurns(AT_ONCE, WAITING, { lends: true }),
   }
 }
 

@@ -13,7 +13,7 @@ import { FETCH_PROBLEMS } from '../../request/fetch-problems.js'
 import { READABLE_ACCEPT } from '../../rdf/read.js'
 import { decideOn, lookUpDocument } from '../../request/access.js'
 import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
-import type { Agent, Context } from '../../request/context.js'
+import { callOf, type Agent, type Context } from '../../request/context.js'
 import { readingOf } from '../../request/file-access.js'
 import { refusalOf } from '../../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../../request/hide-mailboxes.js'
@@ -122,7 +122,10 @@ async function bringOwn(
   }
   const document = await readAs(context, target, target.document)
   if (isFailure(document)) return document
-  const pieces = typeof document === 'string' ? await target.application.store.stream(document) : [document.nTriples]
+  const pieces =
+    typeof document === 'string'
+      ? await target.application.store.stream(document, callOf(context))
+      : [document.nTriples]
   if (pieces === undefined) return problem('document.absent', `<${target.document}> does not exist.`)
   const failed = isFailure(pieces) ? pieces : await passOn(context, pieces, file, path)
   if (failed) return failed
@@ -145,7 +148,7 @@ async function bringFile(
 ): Promise<Source | Problem> {
   const inner = { ...context, application, dataspace }
   const sha1 = iri.slice(uploadsOf(application).length)
-  const described = await describedFile(application, sha1)
+  const described = await describedFile(application, sha1, callOf(context))
   if (isFailure(described)) return described
   const reading = await readingOf(inner, context.agent, sha1, described)
   if (isFailure(reading)) return reading

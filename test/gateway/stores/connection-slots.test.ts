@@ -15,6 +15,7 @@ const ROWS: readonly [name: string, places: number, calls: readonly (Asker | und
   ['networks take turns', 1, [A, A, B, C], 'a a c b'],
   ['an agent does not get all connections', 2, [A, A, A, C], 'a c a a'],
   ['a network does not get all connections', 2, [A, B, C], 'a c b'],
+  ['a network leaves a quarter of them', 8, [A, A, A, A, A, A, A, C], 'a a a a a a c a'],
   ['the gateway itself has every other turn', 1, [A, A, A, OWN, OWN], 'a own a own a'],
   ['the gateway itself may have all connections', 2, [OWN, OWN, A], 'own own a'],
   ['more calls of one agent than a quarter are refused', 1, [A, A, A, A, C], 'a overloaded a c a'],
@@ -42,6 +43,17 @@ void t.test('fair turns', async (t) => {
   }
 })
 
+void t.test(
+  'a wait that lasts longer than its patience ends as an overload, and leaves its place in the line',
+  async (t) => {
+    const turns = makeTurns(1, 8, { patience: 10 })
+    const held = await turns.take(undefined, A)
+    t.match(await turns.take(undefined, C), { failure: 'store.overloaded' })
+    if (!isFailure(held)) held()
+    t.notOk(isFailure(await turns.take(undefined, A)), 'the place is free')
+  },
+)
+
 // prettier-ignore
 const LENDING: readonly [name: string, places: number, calls: readonly Asker[], entered: string, calledBack: string][] = [
   ['a free connection is lent to a network that has all others', 2, [A, B], 'a b', ''],
@@ -53,7 +65,7 @@ const LENDING: readonly [name: string, places: number, calls: readonly Asker[], 
 
 void t.test('connections on loan', async (t) => {
   for (const [name, places, calls, entered, calledBack] of LENDING) {
-    const turns = makeTurns(places, 32, true)
+    const turns = makeTurns(places, 32, { lends: true })
     const held: { readonly name: string; readonly end: EndTurn }[] = []
     const taken = calls.map(async (asker) => {
       const end = await turns.take(undefined, asker)
@@ -73,7 +85,7 @@ void t.test('connections on loan', async (t) => {
     await Promise.all(taken)
     t.equal(held.length, calls.length, `${name}: all have their turn`)
   }
-  const turns = makeTurns(2, 32, true)
+  const turns = makeTurns(2, 32, { lends: true })
   const [first, lent] = [await turns.take(undefined, A), await turns.take(undefined, B)]
   if (isFailure(first) || isFailure(lent)) throw new Error('refused')
   first()
