@@ -133,9 +133,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       return lost === '' ? undefined : lost
     },
     convert: (asker, content, formats, loadContext) =>
-      askWithContexts(loadContext, (contexts) =>
-        threads.do(asker, { kind: 'convert', content, formats, contexts }),
-      ) as Promise<Converted | Problem>,
+      convertLong(threads, asker, { content, formats }, loadContext) as Promise<Converted | Problem>,
     writeRdf: (asker, nTriples, format, key) =>
       threads.do(asker, { kind: 'write', nTriples, format }, key) as Promise<Uint8Array | Problem>,
     canonical: (asker, nTriples, tagKey, key) =>
@@ -207,6 +205,14 @@ const readLong = (
   askWithContexts<ReadingReply>(loadContext, (contexts) =>
     threads.do(asker, { kind: 'read', body, contentType: contentType!, base, document, toStore, contexts }),
   )
+
+const convertLong = (
+  threads: Threads<ReadingJob, ReadingReply>,
+  asker: Asker,
+  what: Pick<ReadingJob & { kind: 'convert' }, 'content' | 'formats'>,
+  loadContext: LoadContext | undefined,
+): Promise<ReadingReply> =>
+  askWithContexts<ReadingReply>(loadContext, (contexts) => threads.do(asker, { kind: 'convert', ...what, contexts }))
 
 const SLICE = 64 * 1024
 
