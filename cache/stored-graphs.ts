@@ -40,7 +40,7 @@ export interface StoredGraphs<Value, Failure, Client = unknown> {
    */
   put(graph: string, value: Value | undefined, asOf: number): void
   /** Adds bytes to the size of the value, for example for a representation made from it. */
-  grown(graph: string, value: Value, bytes: number): void
+  grown(graph: string, value: object, bytes: number): void
   bytes(): number
 }
 
@@ -131,7 +131,7 @@ interface Entries<Value> {
   /** The entry, if it is not known to have changed. */
   valid(graph: string): Stored<Value> | undefined
   store(graph: string, stored: Stored<Value>, bytes: number): void
-  grown(graph: string, value: Value, bytes: number): void
+  grown(graph: string, value: object, bytes: number): void
   bytes(): number
 }
 

@@ -9,6 +9,9 @@ export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   return { fields, section: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` }
 }
 
+/** In bytes, about: a head has its fields twice, once as pairs. */
+export const headSize = ({ section }: ReadyHead): number => 3 * section.length
+
 /** All fields of the answer that come from its prepared head. */
 export const readyFields = ({ head, age }: NonNullable<Response['ready']>): readonly Field[] =>
   age === undefined ? head.fields : [...head.fields, ['Age', age]]

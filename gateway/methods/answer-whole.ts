@@ -11,7 +11,7 @@ import type { Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { Problem } from '../problem.js'
-import { readyHead } from '../http/ready-head.js'
+import { headSize, readyHead } from '../http/ready-head.js'
 import { marksOf, response } from '../request/respond.js'
 import { sharedCacheFields } from '../request/shared-caches.js'
 import { wait, type Awaitable, type Steps } from '../maybe-async.js'
@@ -110,7 +110,7 @@ const exposed = (fields: readonly Field[]): Field[] => {
 }
 const EXPOSED = 'Access-Control-Expose-Headers'
 
-/** The most heads per agent and state. They live as long as the state, so the cache does not count them. */
+/** The most heads per agent and state. They live as long as the state, with which the cache counts them. */
 const REMEMBERED_HEADS = 4
 
 /**
@@ -150,7 +150,13 @@ function headOf(
   const head = readyHead(status, [...marks, ...fields])
   // Not remembered: the heads of later reads say that they came from the cache.
   if (marks.length > 0 && !isCached) return head
-  if (heads && heads.size >= REMEMBERED_HEADS) heads.clear()
-  heads?.set(name, head)
+  if (!heads) return head
+  let added = headSize(head)
+  if (heads.size >= REMEMBERED_HEADS) {
+    for (const one of heads.values()) added -= headSize(one)
+    heads.clear()
+  }
+  heads.set(name, head)
+  context.application.cache.documents.grown(document.iri, document.original ?? document, added)
   return head
 }

@@ -4,7 +4,14 @@ import type { AuthorizationIndex } from '../../policies/authorizations/authoriza
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type JudgedDocument, type OtherGraph, type Question } from '../../policies/decide.js'
 import { readDocument, readDocumentNow, readDocumentOfType, readFacts, readFactsNow } from '../documents/document.js'
-import { leastFacts, noDecisions, type Decisions, type DocumentFacts } from '../documents/facts.js'
+import {
+  leastFacts,
+  noDecisions,
+  type Decisions,
+  type DocumentFacts,
+  type RememberedDecision,
+} from '../documents/facts.js'
+import { headSize } from '../http/ready-head.js'
 import type { Application, Member } from '../gateway.js'
 import type { Agent, Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
@@ -143,12 +150,27 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   const version = access.version()
   if (known?.version === version) return known.decision
   const decision = decideAnew()
-  if (decisions.size >= REMEMBERED_AGENTS) decisions.clear()
+  let added = DECISION_BYTES
+  if (known) added -= sizeOf(known)
+  else if (decisions.size >= REMEMBERED_AGENTS) {
+    for (const one of decisions.values()) added -= sizeOf(one)
+    decisions.clear()
+  }
   decisions.set(key, { version, decision, heads: { 200: new Map(), 304: new Map() } })
+  if (facts.kind !== 'endpoint' && facts.document) application.cache.documents.grown(facts.iri, facts.document, added)
   return decision
 }
 
 const REMEMBERED_AGENTS = 64
+const DECISION_BYTES = 1024
+
+/** The bytes of a decision and its heads, as the cache counts them with the document. */
+function sizeOf({ heads }: RememberedDecision): number {
+  let bytes = DECISION_BYTES
+  for (const head of heads[200].values()) bytes += headSize(head)
+  for (const head of heads[304].values()) bytes += headSize(head)
+  return bytes
+}
 const REMEMBERED_ENDPOINTS = 64
 
 /** The remembered decisions on an endpoint; the caller may add to them. */
