@@ -103,7 +103,7 @@ const leaveText = (me: Holder): string =>
  */
 async function takePlace(
   store: GraphStore,
-  { me }: PlaceSettings,
+  { me, turn }: PlaceSettings,
   isFree: (holder: Holder) => boolean,
 ): Promise<Holder | undefined | Problem> {
   for (let tries = 0; tries < TRIES; tries++) {
@@ -114,6 +114,7 @@ async function takePlace(
     const isAsked = holder !== undefined && !isFree(holder)
     const answered = isAsked && (await isAnswered(store, me, holder))
     if (answered) return isFailure(answered) ? answered : holder
+    await turn
     const failed = await store.update(takeText(me, holder && { instance: holder.instance, isAsked }))
     if (failed) return failed
   }
@@ -151,6 +152,8 @@ export interface PlaceSettings {
   readonly me: Holder
   /** Called when another gateway has taken the place. */
   readonly lost: (by: Holder) => void
+  /** The place may be asked for before this, and is taken after it; not if it fails. */
+  readonly turn?: Promise<unknown> | undefined
 }
 
 /** The first stands still while a virtual machine is suspended, the second may be set back. */

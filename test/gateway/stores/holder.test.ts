@@ -189,6 +189,19 @@ void t.test('the holder of a store', { jobs: 8 }, (t) => {
     t.equal(place.isSure(), true)
     t.same(await lookAtHolder(store), { holder: ONE, asking: new Set() })
   })
+  void t.test('a place is taken only in its turn', async (t) => {
+    const { store } = await storeFor(t)
+    const first = gate()
+    const taken = holdPlace(store, { me: ONE, lost: nothing, turn: first.opened })
+    const failing = Promise.reject(new Error('held'))
+    failing.catch(nothing)
+    await t.rejects(holdPlace(store, { me: OTHER, lost: nothing, turn: failing }), { message: 'held' })
+    t.equal(await holderIn(store), undefined)
+    first.open()
+    const place = await taken
+    t.same(await holderIn(store), ONE)
+    if ('leave' in place) await place.leave()
+  })
   void t.test('a holder that releases the store while it is asked', async (t) => {
     const { store } = await storeFor(t)
     const [place, asked] = [await placeOf(t, store, ONE), placeOf(t, store, OTHER)]
