@@ -18,7 +18,7 @@ import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
 import { makeCaches, openDataspace, type Surroundings } from './open-dataspace.js'
 import { openIdentities } from './open-identities.js'
-import { makeStores, type OpenStore } from './open-stores.js'
+import { makeStores, untilReady, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
 import { OPEN_UPDATES } from '../sparql/updates/carry-out.js'
@@ -151,6 +151,11 @@ async function openDataspaces(
     tagKey,
     now,
   })
+  const all: GraphStore[] = []
+  for (const { endUser, admin } of dataspaces)
+    all.push(...(await Promise.all([stores.open(endUser), stores.open(admin)])))
+  await untilReady(all, log)
+  await stores.hold(all, { me, lost, log })
   const opened: Dataspace[] = []
   for (const each of dataspaces) {
     const surroundings = {
@@ -158,7 +163,6 @@ async function openDataspaces(
       dataspaces,
       certificates,
       open: stores.open,
-      hold: (store: GraphStore) => stores.hold(store, { me, lost, log }),
       cacheOf,
       ...shared,
       locks,

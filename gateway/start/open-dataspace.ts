@@ -23,7 +23,7 @@ import { historyPlaceOf } from '../configuration/history-place.js'
 import { makeAlignment } from '../mirror/alignment.js'
 import { makeHistoryShares, type HistoryShares } from '../mirror/history-shares.js'
 import { openVersioned, type OpenVersioned } from './open-history.js'
-import { untilReady, type Stores } from './open-stores.js'
+import type { Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeDatasetPrefixes } from '../stores/dataset-prefixes.js'
@@ -85,7 +85,6 @@ export interface Surroundings {
   readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
-  readonly hold: (store: GraphStore) => Promise<void>
   /** For ontologies elsewhere. */
   readonly fetcher: GuardedFetch
   readonly reading: Reading
@@ -105,10 +104,8 @@ export async function openDataspace(
   configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenDataspace> {
-  const { certificates, open, hold, log, now } = surroundings
+  const { certificates, open, log, now } = surroundings
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
-  await untilReady([endUserStore, adminStore], log)
-  for (const store of new Set([endUserStore, adminStore])) await hold(store)
   const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
   const documents = agents.flatMap(({ webId }) => {
     const known = agentDocuments(configured.admin.base, webId)

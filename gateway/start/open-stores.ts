@@ -15,7 +15,7 @@ import { storeAdvice } from '../stores/connection-problem.js'
 import { mostQuadsOf } from '../stores/embedded-limits.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
-import { heldStore, holderText, holdPlace, type Holder, type Place } from '../stores/holder.js'
+import { heldStore, holderText, holdPlace, type Holder, type Place, type PlaceSettings } from '../stores/holder.js'
 import { openHttpStore } from '../stores/http-store.js'
 import { makeLog, type Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -32,8 +32,8 @@ export type OpenStore = (
 
 export interface Stores {
   open(application: DescribedApplication): Promise<GraphStore>
-  /** Design 2: no other gateway writes to the store from now on. Throws StartFailure. */
-  hold(store: GraphStore, settings: HoldSettings): Promise<void>
+  /** Design 2: no other gateway writes to the stores from now on. Throws StartFailure. */
+  hold(stores: readonly GraphStore[], settings: HoldSettings): Promise<void>
   close(): Promise<void>
 }
 
@@ -67,9 +67,15 @@ export function makeStores(settings: Settings, openStore?: OpenStore, log?: Log)
       opened.set(key, store)
       return store
     },
-    async hold(store, hold) {
-      const one = held.get(store)
-      if (one) one.place ??= await placeAt(one.inner, hold, settings)
+    async hold(stores, hold) {
+      // All places are asked for at the same time, since a gateway that was killed lets each wait for four seconds. They
+      // are taken in turn, so that of several gateways one gets all.
+      const taking: Promise<void>[] = []
+      for (const one of new Set(stores.map((store) => held.get(store)))) {
+        if (one && !one.place) taking.push(takeAt(one, { ...hold, turn: taking.at(-1) }, settings))
+      }
+      await Promise.allSettled(taking)
+      await Promise.all(taking)
     },
     async close() {
       await Promise.all([...held.values()].map(({ place }) => place?.leave()))
@@ -83,24 +89,25 @@ interface Held {
   place: Place | undefined
 }
 
-async function placeAt(
-  store: GraphStore,
-  { me, log, lost }: HoldSettings,
+async function takeAt(
+  held: Held,
+  { me, log, lost, turn }: HoldSettings & Pick<PlaceSettings, 'turn'>,
   { standby }: Settings,
-): Promise<Place | undefined> {
+): Promise<void> {
+  const { inner: store } = held
   const lostTo = (other: Holder): void => lost(`${store.name}: ${TAKEN} (${holderText(other)}).`)
-  const place = await holdPlace(store, { me, lost: lostTo })
+  const place = await holdPlace(store, { me, lost: lostTo, turn })
   if (isFailure(place)) {
     if (place.failure !== 'store.refused') orFail(place, `the triplestore ${store.name}`)
     // Nobody writes to a store that accepts no updates.
     log.warn({ store: store.name, problem: place.detail }, 'whether another gateway writes to this store is not known')
-    return undefined
+    return
   }
   if ('heldBy' in place) {
     const why = `${store.name}: another gateway writes to this triplestore (${holderText(place.heldBy)}).`
     throw new StartFailure(`${why} ${standby ? STANDBY : 'Stop that one, or give each a store of its own.'}`)
   }
-  return place
+  held.place = place
 }
 
 const STANDBY = 'A standby needs the same data folder (--data) as the running gateway, since the log is in it.'

@@ -20,10 +20,20 @@ const BEAT_MS = 1000
 const SILENT_MS = 3000
 const TRY_MS = 300
 
-/** The content of the file. */
-interface Owner extends Holder {
-  /** The identity of the folder when the file was written: a copy of the folder has another one. */
-  readonly inode: number
+/**
+ * Where a folder is. The root of each volume may have the same inode, clones of a disk the same device, and pods on two
+ * hosts the same host name; but on one kernel, while a gateway has a folder, no other folder has its place.
+ */
+interface Location {
+  readonly host: string
+  /** Identifies the kernel since its start; undefined if the system does not say. */
+  readonly boot: string | undefined
+  readonly device: string
+  readonly inode: string
+}
+
+/** The content of the file; the location is that of the folder when it was written. */
+interface Owner extends Holder, Location {
   /**
    * Identifies the process, so that a later process with the same number is not mistaken for it; undefined if the
    * system does not say.
@@ -73,10 +83,11 @@ export async function ownData(folder: string, waits?: Log, purpose?: 'restores')
     await unlock()
     throw new StartFailure(`${folder}: a restore into it has not finished. Run the same triplegate restore again.`)
   }
-  const { inode, ...me } = nameOf(path)
+  const location = locationOf(path)
+  const me = nameOf(path, location)
   const file = join(path, FILE)
   const started = startOf(process.pid)
-  writeWhole(file, `${JSON.stringify({ ...me, inode, ...(started && { started }) }, null, 2)}\n`)
+  writeWhole(file, `${JSON.stringify({ ...me, ...location, ...(started && { started }) }, null, 2)}\n`)
   const touch = (): Promise<void> => utimes(file, new Date(), new Date()).catch(() => undefined)
   const timer = setInterval(() => void touch(), BEAT_MS).unref()
   return {
@@ -88,17 +99,24 @@ export async function ownData(folder: string, waits?: Log, purpose?: 'restores')
   }
 }
 
-function nameOf(path: string): Holder & { readonly inode: number } {
+/** The folder keeps its name in its place. A copy of it gets another one, and asks for the place at a store. */
+function nameOf(path: string, location: Location): Holder {
   const before = read(path)
-  const inode = statSync(path).ino
+  const isSame = location.boot !== undefined && PARTS.every((part) => before?.[part] === location[part])
   return {
     instance: randomUUID(),
-    folder: before?.inode === inode ? before.folder : randomUUID(),
-    host: hostname(),
+    folder: before && isSame ? before.folder : randomUUID(),
+    host: location.host,
     process: String(process.pid),
     since: new Date().toISOString(),
-    inode,
   }
+}
+
+const PARTS = ['host', 'boot', 'device', 'inode'] as const
+
+function locationOf(path: string): Location {
+  const { dev, ino } = statSync(path, { bigint: true })
+  return { host: hostname(), boot: bootOf(), device: String(dev), inode: String(ino) }
 }
 
 async function lockOf(path: string, folder: string, waits: Log | undefined): Promise<() => Promise<void>> {
@@ -153,11 +171,19 @@ function endSilent(owner: Owner | undefined, log: Log): void {
 
 /** Names one process of one machine since its boot (Linux); undefined if the system does not say. */
 function startOf(pid: number): string | undefined {
+  const boot = bootOf()
   try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // proc(5): field 22, counted after the name, which may contain spaces.
-    return `${boot} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
+    return boot && `${boot} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
+  } catch {
+    return undefined
+  }
+}
+
+function bootOf(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   } catch {
     return undefined
   }

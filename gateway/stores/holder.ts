@@ -1,6 +1,20 @@
 // The holder: the one gateway that may write to a store. It records itself in a graph of the store, and checks each
 // second whether another gateway asks for its place. A holder that does not answer, because it has stopped or is
 // suspended, loses the place.
+//
+// Why two never write. A gateway that asks waits for 4 s, and then takes the place only if its question still stands. A
+// holder trusts a check for 3 s from its request on, and only if the store named the holder and had no question then.
+// So a question is later than the last check that the holder trusts, and the place is taken after that trust ends.
+// - A copy of the data folder on another volume, a cloned disk on another host, a standby on a shared volume: they are
+//   in another place, and ask (start/own-data.ts). Only the next gateway in the very same place does not ask: its
+//   kernel gave it the lock of the folder, so that all gateways before it there have ended.
+// - A suspended process: its last check is too old when it wakes, by one of two clocks. A request that it had already
+//   begun finds another turn in the log of the store, and has no effect (design 6; a store without a log has no turn).
+// - Late answers: a success of a conditional update may have had no effect. Only a check made after it confirms the
+//   place, and counts from the time of its own request.
+// - Once another gateway has been seen in its place, a holder trusts nothing. It takes its place back only if nobody
+//   has it (the store was emptied), or if a gateway of before its own start is named (the store was restored) and does
+//   not answer. If a later one is named, it ends.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readLegible } from '../rdf/n-triples.js'
 import type { GraphStore } from './store.js'
@@ -83,24 +97,31 @@ WHERE { ${inGraph(`${statement('instance', me.instance)} ${SUBJECT} ${property('
 const leaveText = (me: Holder): string =>
   `DELETE { ${inGraph(`${SUBJECT} ?p ?o`)} } WHERE { ${inGraph(`${statement('instance', me.instance)} ${SUBJECT} ?p ?o`)} }`
 
-/** Returns the holder that answered, or undefined if `me` has the place now. */
-async function takePlace(store: GraphStore, me: Holder): Promise<Holder | undefined | Problem> {
+/**
+ * Returns the holder that answered, or undefined if the store named `me` as its holder.
+ * @param isFree whether this holder need not be asked
+ */
+async function takePlace(
+  store: GraphStore,
+  { me, turn }: PlaceSettings,
+  isFree: (holder: Holder) => boolean,
+): Promise<Holder | undefined | Problem> {
   for (let tries = 0; tries < TRIES; tries++) {
     const seen = await lookAtHolder(store)
     if (isFailure(seen)) return seen
     const { holder } = seen
     if (holder?.instance === me.instance) return undefined
-    // The gateway with the data folder of a holder is its successor, since only one gateway can have the folder's lock.
-    const isFree = !holder || holder.folder === me.folder
-    const answered = !isFree && (await isAnswered(store, me, holder))
+    const isAsked = holder !== undefined && !isFree(holder)
+    const answered = isAsked && (await isAnswered(store, me, holder))
     if (answered) return isFailure(answered) ? answered : holder
-    const failed = await store.update(takeText(me, holder && { instance: holder.instance, isAsked: !isFree }))
+    await turn
+    const failed = await store.update(takeText(me, holder && { instance: holder.instance, isAsked }))
     if (failed) return failed
   }
   return NOT_SURE
 }
 
-/** How often a gateway asks: if several ask at the same time, one of them gets the place and answers the others. */
+/** How often a gateway asks, or answers: if several ask at the same time, one gets the place and answers the others. */
 const TRIES = 5
 
 /** Asks for the place, and waits. A holder answers by removing the question. */
@@ -131,37 +152,60 @@ export interface PlaceSettings {
   readonly me: Holder
   /** Called when another gateway has taken the place. */
   readonly lost: (by: Holder) => void
+  /** The place may be asked for before this, and is taken after it; not if it fails. */
+  readonly turn?: Promise<unknown> | undefined
 }
+
+/** The first stands still while a virtual machine is suspended, the second may be set back. */
+const bothClocks = (): { readonly running: number; readonly wall: number } => ({
+  running: performance.now(),
+  wall: Date.now(),
+})
+const NEVER: ReturnType<typeof bothClocks> = { running: -Infinity, wall: -Infinity }
 
 /** Takes the place at a store. */
 export async function holdPlace(
   store: GraphStore,
-  { me, lost }: PlaceSettings,
+  settings: PlaceSettings,
 ): Promise<Place | { readonly heldBy: Holder } | Problem> {
-  const other = await takePlace(store, me)
+  const { me, lost } = settings
+  // Only one gateway can have the lock of the folder, and the name of the folder is that of its place.
+  const other = await takePlace(store, settings, ({ folder }) => folder === me.folder)
   if (other) return isFailure(other) ? other : { heldBy: other }
-  // Both clocks: the first stands still while a virtual machine is suspended, the second may be set back.
-  let seenAt = { running: performance.now(), wall: Date.now() }
+  let seenAt = NEVER
   let looking: Promise<undefined | Problem> | undefined
-  let isLeft = false
+  let isOver = false
+  const replaced = async (by: Holder | undefined): Promise<Problem> => {
+    seenAt = NEVER
+    const isLater = by !== undefined && Date.parse(by.since) > Date.parse(me.since)
+    const other = isLater ? by : await takePlace(store, settings, () => false)
+    if (!other) return NOT_SURE
+    if (isFailure(other)) return other
+    isOver = true
+    lost(other)
+    return NOT_SURE
+  }
   const look = async (): Promise<undefined | Problem> => {
-    const at = { running: performance.now(), wall: Date.now() }
-    const seen = await lookAtHolder(store)
-    if (isFailure(seen)) return seen
-    if (isLeft) return NOT_SURE
-    if (seen.holder?.instance !== me.instance) {
-      const other = await takePlace(store, me)
-      if (other && !isFailure(other)) lost(other)
-      return other && isFailure(other) ? other : NOT_SURE
+    for (let tries = 0; tries < TRIES; tries++) {
+      const at = bothClocks()
+      const seen = await lookAtHolder(store)
+      if (isFailure(seen)) return seen
+      if (isOver) return NOT_SURE
+      if (seen.holder?.instance !== me.instance) return replaced(seen.holder)
+      if (seen.asking.size === 0) {
+        seenAt = at
+        return undefined
+      }
+      const failed = await store.update(answerText(me))
+      if (failed) return failed
     }
-    // A gateway that asks after this check waits longer than the check is trusted.
-    const failed = seen.asking.size > 0 ? await store.update(answerText(me)) : undefined
-    if (!failed) seenAt = at
-    return failed
+    return NOT_SURE
   }
   const lookOnce = (): Promise<undefined | Problem> => (looking ??= look().finally(() => (looking = undefined)))
   const isSure = (): boolean =>
     performance.now() - seenAt.running < TRUST_MS && Math.abs(Date.now() - seenAt.wall) < TRUST_MS
+  const failed = await lookOnce()
+  if (failed) return failed
   const timer = setInterval(() => void lookOnce(), LOOK_MS).unref()
   return {
     isSure,
@@ -170,7 +214,7 @@ export async function holdPlace(
       return failed ?? (isSure() ? undefined : NOT_SURE)
     },
     async leave() {
-      isLeft = true
+      isOver = true
       clearInterval(timer)
       await looking
       await store.update(leaveText(me))

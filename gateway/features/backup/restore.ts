@@ -128,7 +128,7 @@ async function fillStores(
         throw new Unable(`${store.name}: the backup has two stores for it. Give a dataset for each.`)
       filled.add(store)
       await untilReady([store], log)
-      await stores.hold(store, { me, log, lost })
+      await stores.hold([store], { me, log, lost })
       await beginFilling(store, id)
       const parts = inLines(archivedContent(file, manifest, storeParts(number)))
       const progress = (quads: number): void =>

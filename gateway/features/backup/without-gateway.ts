@@ -55,7 +55,7 @@ async function open(
     const store = isInMemory(application.service) ? undefined : await stores.open(application)
     if (store) {
       await untilReady([store], log)
-      await stores.hold(store, { me, log, lost })
+      await stores.hold([store], { me, log, lost })
     }
     opened.push({ ...application, ...(store && { stored: { store, traits: makeTraits(store, log) } }) })
   }

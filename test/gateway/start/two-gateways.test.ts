@@ -1,6 +1,6 @@
 // Design 2: one gateway at a time writes to a store and uses a data folder. A second gateway ends and names the first,
 // waits as a standby, or takes over if the first has stopped or hangs.
-import { cpSync, mkdtempSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kill } from 'node:process'
@@ -152,6 +152,21 @@ void t.test('two gateways', async (t) => {
     await one.kill()
     two.t.ok(await standby.ready, standby.output())
     two.t.equal(await put(site, '/before/'), 200, 'what was written is there')
+    two.t.equal(await put(site, '/after/'), 201)
+  })
+
+  await rowOfTwo(t, 'a standby on another host asks at all stores at the same time', async (two) => {
+    const site = await two.site()
+    const one = two.start(site)
+    two.t.ok(await one.ready, one.output())
+    const file = join(site.folder, 'gateway.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/"host": "[^"]*"/, '"host": "another"'))
+    const standby = two.start(asStandby(site))
+    await one.kill()
+    const asks = async (store: string): Promise<boolean> => (await placeIn(store)).includes('#asks>')
+    two.t.ok(await until(async () => (await Promise.all(two.stores.map(asks))).every(Boolean)))
+    two.t.ok(await standby.ready, standby.output())
+    for (const store of two.stores) two.t.match(await placeIn(store), `"${standby.pid}"`)
     two.t.equal(await put(site, '/after/'), 201)
   })
 

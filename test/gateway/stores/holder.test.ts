@@ -12,11 +12,11 @@ import {
   type Place,
 } from '../../../gateway/stores/holder.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
-import { until } from '../../support/wait.js'
+import { gate, until } from '../../support/wait.js'
 
-const gateway = (name: string, folder = `/data/${name}`): Holder => ({
+const gateway = (name: string, folder = `/data/${name}`, day = 27): Holder => ({
   ...{ instance: `instance of "${name}"`, folder, host: `host-of-${name}`, process: '7' },
-  since: '2026-11-27T12:00:00Z',
+  since: `2026-11-${day}T12:00:00Z`,
 })
 const [ONE, OTHER] = [gateway('one'), gateway('other')]
 /** How long a look at the store is valid. */
@@ -86,6 +86,35 @@ void t.test('the holder of a store', { jobs: 8 }, (t) => {
     await placeOf(t, store, ONE)
     t.same([await holderIn(store), updates.filter((text) => text.includes('#asks'))], [ONE, []])
   })
+  void t.test('a holder ends at once when a later gateway has its place, on the same data folder too', async (t) => {
+    const { store, updates } = await storeFor(t)
+    const lost: Holder[] = []
+    const place = await placeOf(t, store, ONE, (by) => void lost.push(by))
+    const next = await placeOf(t, store, gateway('next', ONE.folder, 28))
+    const failed = await place.ensure()
+    t.same([isFailure(failed), place.isSure(), lost.length], [true, false, 1], 'its last check is void')
+    t.same([lost[0], await holderIn(store)], [gateway('next', ONE.folder, 28), lost[0]])
+    await next.leave()
+    t.ok(isFailure(await place.ensure()), 'it is over')
+    t.same([await holderIn(store), lost.length], [undefined, 1])
+    t.same(updates.filter((text) => text.includes('#asks')), [], 'nobody was asked') // prettier-ignore
+  })
+  void t.test('a running gateway asks an earlier one that has its place, on the same data folder too', async (t) => {
+    for (const folder of [ONE.folder, '/data/other']) {
+      const { store, updates } = await storeFor(t)
+      const lost: Holder[] = []
+      const place = await placeOf(t, store, ONE, (by) => void lost.push(by))
+      const values = Object.entries(gateway('earlier', folder, 26))
+      const lines = values.map(([name, value]) => `<${HOLDER_GRAPH}#holder> <${HOLDER_GRAPH}#${name}> ${JSON.stringify(value)} .\n`) // prettier-ignore
+      await store.replace(HOLDER_GRAPH, lines.join(''))
+      t.ok(isFailure(await place.ensure()))
+      t.ok(
+        updates.some((text) => text.startsWith('INSERT') && text.includes('#asks')),
+        'it asks',
+      )
+      t.same([await place.ensure(), await holderIn(store), lost], [undefined, ONE, []], 'the store was restored')
+    }
+  })
   void t.test('a holder that answers keeps the store', async (t) => {
     const { store } = await storeFor(t)
     const place = await placeOf(t, store, ONE)
@@ -108,6 +137,70 @@ void t.test('the holder of a store', { jobs: 8 }, (t) => {
     const [failed] = await Promise.all([place.ensure(), until(async () => (await other.ensure(), lost.length > 0))])
     t.same([isFailure(failed) && failed.failure, place.isSure()], ['store.unreachable', false])
     t.same([lost[0], await holderIn(store)], [OTHER, OTHER])
+  })
+  void t.test('a holder whose answer comes too late has lost the store', async (t) => {
+    const { store } = await storeFor(t)
+    const [lost, stands]: [Holder[], { still: boolean }] = [[], { still: false }]
+    const [answers, answered, takes, taking] = [gate(), gate(), gate(), gate()]
+    const read: GraphStore['read'] = async (...asked) => (stands.still ? FAILED : store.read(...asked))
+    const slow: GraphStore = {
+      ...store,
+      read,
+      update: async (text) => (text.includes('?other') && (answers.open(), await answered.opened), store.update(text)),
+    }
+    const place = await placeOf(t, slow, ONE, (by) => void lost.push(by))
+    stands.still = true
+    const update: GraphStore['update'] = async (text) => (
+      text.includes('#since>') && (taking.open(), await takes.opened),
+      store.update(text)
+    )
+    const other = placeOf(t, { ...store, update }, OTHER)
+    await taking.opened
+    stands.still = false
+    const ensured = place.ensure()
+    await answers.opened
+    takes.open()
+    await other
+    answered.open()
+    t.same([isFailure(await ensured), place.isSure()], [true, false], 'an answer without an effect confirms nothing')
+    await until(async () => (await (await other).ensure(), await place.ensure(), lost.length > 0))
+    t.same([lost, await holderIn(store)], [[OTHER], OTHER])
+  })
+  void t.test('a check counts from its request, however late its answer comes: at the start too', async (t) => {
+    const { store } = await storeFor(t)
+    const late: GraphStore['read'] = async (...asked) => {
+      const text = await store.read(...asked)
+      const began = performance.now()
+      if (text !== undefined) await until(() => performance.now() - began > TRUST_MS)
+      return text
+    }
+    t.equal((await placeOf(t, { ...store, read: late }, ONE)).isSure(), false)
+  })
+  void t.test('a question that was put before the place was taken is answered before a write', async (t) => {
+    const { store, updates } = await storeFor(t)
+    const update: GraphStore['update'] = async (text) => {
+      const failed = await store.update(text)
+      const asks = `<${HOLDER_GRAPH}#holder> <${HOLDER_GRAPH}#asks> "another"`
+      if (text.includes('#since>')) await store.update(`INSERT DATA { GRAPH <${HOLDER_GRAPH}> { ${asks} } }`)
+      updates.push(text)
+      return failed
+    }
+    const place = await placeOf(t, { ...store, update }, ONE)
+    t.equal(place.isSure(), true)
+    t.same(await lookAtHolder(store), { holder: ONE, asking: new Set() })
+  })
+  void t.test('a place is taken only in its turn', async (t) => {
+    const { store } = await storeFor(t)
+    const first = gate()
+    const taken = holdPlace(store, { me: ONE, lost: nothing, turn: first.opened })
+    const failing = Promise.reject(new Error('held'))
+    failing.catch(nothing)
+    await t.rejects(holdPlace(store, { me: OTHER, lost: nothing, turn: failing }), { message: 'held' })
+    t.equal(await holderIn(store), undefined)
+    first.open()
+    const place = await taken
+    t.same(await holderIn(store), ONE)
+    if ('leave' in place) await place.leave()
   })
   void t.test('a holder that releases the store while it is asked', async (t) => {
     const { store } = await storeFor(t)
