@@ -37,7 +37,7 @@ function logOrphans(
   if (next && isContainer(next.types)) return
   void documentsBelow(application, iri, MOST).then((below) => {
     if (isFailure(below)) return log.warn({ document: iri, problem: below }, 'orphans cannot be counted')
-    const orphans = below === 'more' ? undefined : below.filter((document) => parentOf(document) === iri).length
+    const orphans = below.hasMore ? undefined : below.documents.filter((document) => parentOf(document) === iri).length
     if (orphans === 0) return
     const message = 'a container with documents was deleted: they are orphans until it is created again'
     log.warn({ document: iri, orphans: orphans ?? `of ${MOST} documents or more below it` }, message)
