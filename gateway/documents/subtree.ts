@@ -66,16 +66,16 @@ export async function hasDocumentsIn(
   return isFailure(rows) ? rows : rows.length > 0
 }
 
-/** The documents below this one, parents before children; `more` if there are at least `most`. */
+/** The documents below this one, parents before children. `hasMore`: there are at least `most`, and these are some. */
 export async function documentsBelow(
   application: HasDocuments,
   container: string,
   most: number,
   call: Call = {},
-): Promise<readonly string[] | 'more' | Problem> {
+): Promise<{ readonly documents: readonly string[]; readonly hasMore: boolean } | Problem> {
   const start = JSON.stringify(container)
   const condition = `STRSTARTS(STR(?g), ${start}) && STR(?g) != ${start} && STRENDS(STR(?g), "/")`
   const found = await namesOf(application, { condition, most }, call)
   if (isFailure(found)) return found
-  return found.hasMore ? 'more' : found.names.filter(application.isDocument).sort()
+  return { documents: found.names.filter(application.isDocument).sort(), hasMore: found.hasMore }
 }

@@ -41,7 +41,7 @@ export async function deleteSubtree({
   const leave = gateway.takeCascade(context.agent.webId ?? network, network)
   if (!leave) return BUSY
   try {
-    const refused = await refusedBelow(context, iri)
+    const refused = (await refusedAt(context, iri)) ?? (await refusedBelow(context, iri))
     if (refused) return refused
     // From here on, no other write may add documents or change their rights.
     const act = async (): Promise<Response | Problem> => {
@@ -66,24 +66,34 @@ const BUSY = problem('server.overloaded', 'Another subtree is being deleted. Ret
 
 async function listed(context: Context, iri: string): Promise<readonly string[] | Problem> {
   const below = await documentsBelow(context.application, iri, MOST, callOf(context))
-  return below === 'more' ? tooMany() : below
+  if (isFailure(below)) return below
+  return below.hasMore ? tooMany() : below.documents
+}
+
+/**
+ * RFC 9110 §13.2.1: conditions come before significant processing, as looking through a subtree is. So a false one does
+ * not tell what is below.
+ */
+async function refusedAt(context: Context, iri: string): Promise<Problem | undefined> {
+  const facts = await lookUpDocument(context, iri, true)
+  return isFailure(facts) ? facts : refusal(context, iri, facts, true)
 }
 
 /**
  * Decided on facts alone, before any write has to wait: an agent without a right to one document delays no writes of
- * others.
+ * others, and does not learn how many there are.
  */
 async function refusedBelow(context: Context, iri: string): Promise<Problem | undefined> {
-  const below = await listed(context, iri)
+  const below = await documentsBelow(context.application, iri, MOST, callOf(context))
   if (isFailure(below)) return below
-  for (const one of below) {
+  for (const one of below.documents) {
     const found = await readFactsNow(context.application, one, context.trace)
     if (isFailure(found)) return found
     const { value: document, answeredAt } = found
     const refused = document && refusal(context, one, { kind: 'document', iri: one, document, answeredAt }, false)
     if (refused) return refused
   }
-  return undefined
+  return below.hasMore ? tooMany() : undefined
 }
 
 async function planOf(

@@ -37,7 +37,7 @@ function logOrphans(
   if (next && isContainer(next.types)) return
   void documentsBelow(application, iri, MOST).then((below) => {
     if (isFailure(below)) return log.warn({ document: iri, problem: below }, 'orphans cannot be counted')
-    const orphans = below === 'more' ? undefined : below.filter((document) => parentOf(document) === iri).length
+    const orphans = below.hasMore ? undefined : below.documents.filter((document) => parentOf(document) === iri).length
     if (orphans === 0) return
     const message = 'a container with documents was deleted: they are orphans until it is created again'
     log.warn({ document: iri, orphans: orphans ?? `of ${MOST} documents or more below it` }, message)
@@ -49,12 +49,13 @@ const MOST_FILES = 100
 
 /**
  * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file
- * or may read it. A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it
- * before the document is written. Returns these files.
+ * or may read it. A right of an earlier document with this name, or of an earlier state of this one, ends here; content
+ * that others may have written brings it back, and gives no other. Call it before the document is written. Returns these
+ * files.
  */
 async function recordFiles(
   { application }: Pick<Writing, 'application'>,
-  { current, next, by, brought = [] }: WrittenChange,
+  { current, next, by, brought = [], isOfOthers }: WrittenChange,
 ): Promise<readonly string[] | Problem> {
   if (!next) return []
   const { files } = application
@@ -66,13 +67,15 @@ async function recordFiles(
     if (brought.includes(sha1) || !(await files.find(sha1))) continue
     const mayRead = by !== undefined && asked++ < MOST_FILES && (await mayReadFile(by.context, sha1))
     if (isFailure(mayRead)) return mayRead
-    const failed = await (mayRead ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
+    const gives = mayRead && ((await files.documentsOf(sha1)).has(iri) || !(await isOfOthers?.(sha1)))
+    const failed = await (gives ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
     if (failed) return failed
   }
   return fresh
 }
 
-function described({ nTriples }: Document, application: Writing['application']): string[] {
+/** The SHA-1s of the files that these triples describe. */
+export function described({ nTriples }: Pick<Document, 'nTriples'>, application: Writing['application']): string[] {
   const uploads = `<${uploadsOf(application)}`
   const typing = `> <${RDF('type')}> <${NFO('FileDataObject')}> .`
   return linesBeginning(nTriples, uploads)

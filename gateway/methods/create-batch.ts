@@ -118,5 +118,6 @@ async function changeOf(
   const access = accessTo(context, facts, decision)
   if (isFailure(access)) return access
   const next = await nextDocument(context, iri, { method: 'PUT', content }, undefined, undefined)
-  return isFailure(next) ? next : { iri, current: undefined, next: next as Next, parent, by: { context, access } }
+  if (isFailure(next)) return next
+  return { iri, current: undefined, next: next as Next, parent, by: { context, access }, isOfOthers: () => true }
 }

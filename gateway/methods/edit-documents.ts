@@ -22,13 +22,23 @@ export interface FoundDocument {
   readonly mode: 'Append' | 'Write' | undefined
 }
 
-/** @param isCleared true if the update clears every graph that its agent may read */
+/**
+ * @param text of the update
+ * @param isCleared true if the update clears every graph that its agent may read
+ */
 export async function changesOf(
   context: Context,
   documents: readonly FoundDocument[],
   edits: readonly GraphEdit[],
-  isCleared: boolean,
+  { text, isCleared }: { readonly text: string; readonly isCleared: boolean },
 ): Promise<readonly WrittenChange[] | Problem> {
+  const { files } = context.application
+  /** Others may have written what the update has found, except documents that give the file. */
+  const isOfOthers = async (sha1: string): Promise<boolean> => {
+    if (text.includes(sha1)) return false
+    const giving = await files.documentsOf(sha1)
+    return !documents.some(({ iri }) => giving.has(iri))
+  }
   const changes: WrittenChange[] = []
   for (const found of documents) {
     const { iri, current, facts, access, mode } = found
@@ -44,7 +54,7 @@ export async function changesOf(
       next = await nextDocument(context, iri, { method: 'PUT', content: [] }, current, current)
     if (isFailure(next)) return next
     if (next === 'unchanged') continue
-    changes.push({ iri, current, next: next === 'absent' ? undefined : next, parent: facts.parent, by })
+    changes.push({ iri, current, next: next === 'absent' ? undefined : next, parent: facts.parent, by, isOfOthers })
   }
   return changes
 }

@@ -40,6 +40,8 @@ export type WriteRequest =
 interface WrittenBody {
   readonly content: WrittenContent
   readonly byImport?: true
+  /** The content comes from a source, which others may have written. */
+  readonly fromSource?: true
   /** The SHA-1s of the files that came with the request. */
   readonly files?: readonly string[]
 }

@@ -41,6 +41,8 @@ export interface WrittenChange {
   readonly by?: Writer
   /** The SHA-1s of the files that came with the write. */
   readonly brought?: readonly string[] | undefined
+  /** True if others may have written that the document describes this file. Absent: the writer did. */
+  readonly isOfOthers?: ((sha1: string) => boolean | Promise<boolean>) | undefined
   /** The commit that the content was taken from. */
   readonly restores?: string | undefined
 }

@@ -1,7 +1,7 @@
 // PUT, POST, PATCH and DELETE on documents: the change, and the answer (design 3).
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
-import { commit, type WritePlan } from './commit.js'
+import { commit, described, type WritePlan } from './commit.js'
 import { addsNoType, hasPath, rootStays, type WrittenChange, type Writing } from './write-rules.js'
 import { entityTagOf, isLarge, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -144,8 +144,9 @@ async function planOf(
 
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
+  const before = (): Promise<KnownBefore> => knownBefore(context, iri, asked, current)
   // A restored version was written by whoever wrote it then.
-  if (replaced && !restored) replaced.before = await knownBefore(context, iri, asked, current)
+  if (replaced && !restored) replaced.before = await before()
   // A restored document that was deleted keeps its former owner and creator.
   const kept = current && (isLarge(current) ? current.unreadable?.managed : current)
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
@@ -157,6 +158,7 @@ async function planOf(
     ...{ iri, current, next: next === 'absent' ? undefined : next },
     ...{ parent: facts.kind === 'document' ? facts.parent : undefined, by },
     ...{ brought: 'files' in asked ? asked.files : undefined, restores: restored?.commit },
+    isOfOthers: restored ? () => true : othersFiles(context, asked, before),
   }
   return { changes: [change], answer: (failed) => answerTo(context, change, isByImport(asked), failed) }
 }
@@ -179,6 +181,25 @@ async function knownBefore(
   return {
     nTriples,
     earlier: () => (isKnown ? earlierContents(history, iri, outline.count) : Promise.resolve(undefined)),
+  }
+}
+
+/**
+ * Finds out whether others may have written that the content describes a file: in a source, or in an earlier state that
+ * a PUT may bring back. A PATCH may add what it finds: only its text is of its agent.
+ */
+function othersFiles(
+  { application }: Context,
+  asked: WriteRequest,
+  before: () => Promise<KnownBefore>,
+): WrittenChange['isOfOthers'] {
+  if (asked.method === 'DELETE') return undefined
+  if (asked.method === 'PATCH') return (sha1) => isFailure(asked.update) || !asked.update.includes(sha1)
+  if (asked.fromSource) return () => true
+  let earlier: ReturnType<KnownBefore['earlier']> | undefined
+  return async (sha1) => {
+    earlier ??= before().then((known) => known.earlier())
+    return !(await earlier)?.every((nTriples) => !described({ nTriples }, application).includes(sha1))
   }
 }
 

@@ -128,7 +128,11 @@ export const appendAs = (
   content: WrittenContent,
   now: number,
 ): Promise<Response | Problem> =>
-  writeContent(makeContexts(context, now)(place, 'POST'), place.document, { method: 'POST', content })
+  writeContent(makeContexts(context, now)(place, 'POST'), place.document, {
+    method: 'POST',
+    content,
+    fromSource: true,
+  })
 
 /**
  * Replaces the document (PUT), or creates it or adds to it (`add`), if that changes anything.
@@ -146,13 +150,14 @@ export async function importAs(
       method: 'PUT',
       content,
       byImport: true,
+      fromSource: true,
     })
   if (how === 'PUT') return outcomeOf(await put({}))
   const created = await put({ 'if-none-match': '*' })
   // LinkedDataHub 2.8. For an existing document, Append is enough.
   const mayExist = isFailure(created) && ['precondition.failed', 'access.denied'].includes(created.failure)
   if (!mayExist) return outcomeOf(created)
-  const post = { method: 'POST', content, byImport: true } as const
+  const post = { method: 'POST', content, byImport: true, fromSource: true } as const
   const added = await writeContent(contextAt(place, 'POST'), place.document, post)
   return isFailure(added) && created.failure === 'access.denied' ? created : outcomeOf(added)
 }

@@ -211,7 +211,7 @@ async function planOf(
   // The traits say whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const isCleared = plan.open?.clears !== undefined || plan.search?.clears === true
-  const changes = await changesOf(context, graphs.documents, edits, isCleared)
+  const changes = await changesOf(context, graphs.documents, edits, { text, isCleared })
   // These are locked, unlike those that variables have found.
   const read = pinned.flatMap(({ graph, touch, isRead }) =>
     isRead && !touch && graph !== DEFAULT_GRAPH ? [graph] : [],

@@ -344,6 +344,13 @@ async function cascades(setting: Setting): Promise<void> {
     t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 204)
     t.equal(await left(paths), 0)
   })
+  await row('DELETE with ?cascade: a condition that is false does not tell what is below: 412', async (t) => {
+    const other = { fields: { 'If-Match': '"other"' } }
+    for (const path of [(await tree())[0]!, await make('<> a dh:Container .')]) {
+      await grant('acl:Write', `acl:accessTo <${world.origin}${path}>`)
+      t.equal((await world.as('stranger')('DELETE', `${path}?cascade`, other)).status, 412)
+    }
+  })
   await row('DELETE with ?cascade: a refusal frees its place', async (t) => {
     const paths = await tree()
     await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
@@ -392,6 +399,9 @@ async function cascades(setting: Setting): Promise<void> {
     const refused = await owner('DELETE', `${path}?cascade`)
     t.equal(refused.status, 413)
     t.match(refused.text, /fewer than 1000 documents/)
+    await grant('acl:Write', `acl:accessTo <${world.origin}${path}>`)
+    const { status } = await world.as('stranger')('DELETE', `${path}?cascade`)
+    t.equal(status, 403, 'an agent without the right does not learn how many there are')
     t.equal((await owner('GET', `${path}x999/`)).status, 200)
     // If each deletion is a request to another server, a thousand of them take long, and test nothing more.
     if (kind === 'fuseki') {

@@ -88,7 +88,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     flags: ['--max-upload', '100000', '--daily-uploads', '2000000', '--dataset-path', '/ds'],
   })
   const row = rowsOf(t, kind)
-  const owner = world.as('owner')
+  const [owner, stranger] = [world.as('owner'), world.as('stranger')]
 
   await row('an empty file is a source without triples', async (t) => {
     const item = await itemOf(world)
@@ -215,6 +215,20 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
   })
 
   const claimOf = (text: string): string => `<${world.origin}${pathOf(text)}> a <${NFO}FileDataObject> .`
+  await row('without a history, a PUT gives a file only if it names the state of the document', async (t) => {
+    const [text, hidden, item] = ['without a history', await itemOf(world), await itemOf(world)]
+    t.equal((await owner('POST', hidden, form(text))).status, 204)
+    t.equal((await allow(world, item, 'Read', 'Write')).status, 201)
+    t.equal((await stranger('PUT', item, ttl(claimOf(text)))).status, 200)
+    for (const status of [403, 200]) {
+      t.equal((await stranger('PUT', item, ttl(''))).status, 200)
+      const { etag } = (await owner('GET', item)).fields
+      const { fields, body } = ttl(claimOf(text))
+      const named = { ...fields, ...(status === 200 && { 'If-Match': etag }) }
+      t.equal((await owner('PUT', item, { fields: named, body })).status, 200)
+      t.equal((await stranger('GET', pathOf(text))).status, status)
+    }
+  })
   // prettier-ignore
   const ENDS: readonly (readonly [how: string, end: (item: string) => Promise<Answer>, claim: (item: string, text: string) => Promise<Answer>])[] = [
     ['the document was deleted, and another agent creates its URL again', (item) => owner('DELETE', item),
@@ -224,7 +238,6 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     ['the document no longer describes the file, and another agent describes it there by an update', (item) => owner('PUT', item, ttl('')),
       (item, text) => stranger('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: `INSERT DATA { GRAPH <${world.origin}${item}> { ${claimOf(text)} } }` })],
   ]
-  const stranger = world.as('stranger')
   for (const [i, [how, end, claim]] of ENDS.entries()) {
     await row(`the right to a file by a document ends with the description: ${how}`, async (t) => {
       const text = `private ${i}`
@@ -469,6 +482,119 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     world.passTime(DAY)
     t.equal((await world.as('writer')('POST', item, fileOf('d'))).status, 204, 'the next day')
   })
+})
+
+void forEachStore(t, 'files that content of others describes', async (t, makeStores, kind) => {
+  const world = await makeWorld(t, await makeStores(), { flags: ['--history', 'local'] })
+  const row = rowsOf(t, kind)
+  const [owner, stranger] = [world.as('owner'), world.as('stranger')]
+  const N_TRIPLES = 'application/n-triples'
+  const claimOf = (text: string): string => `<${world.origin}${pathOf(text)}> a <${NFO}FileDataObject> .`
+  const tagOf = async (item: string): Promise<string> => (await owner('GET', item)).fields.etag!
+  const sparql = (text: string): Promise<Answer> => owner('POST', '/sparql', update(text))
+  /** What happens to a document that described the file. `old`: its content then, and the URL of that version. */
+  interface Told {
+    readonly item: string
+    readonly text: string
+    readonly old: { readonly nTriples: string; readonly version: string }
+  }
+  type Bring = (told: Told) => Promise<Answer>
+  const put =
+    (fields: Record<string, string>): Bring =>
+    ({ item, old }) =>
+      owner('PUT', item, { fields: { 'Content-Type': N_TRIPLES, ...fields }, body: old.nTriples })
+  const restore: Bring = async ({ item, text, old }) =>
+    put({ 'Content-Location': old.version, 'If-Match': await tagOf(item) })({ item, text, old })
+  const remake: Bring = async (told) => {
+    await owner('DELETE', told.item)
+    return put({ 'Content-Location': told.old.version, 'If-None-Match': '*' })(told)
+  }
+  const press: Bring = async ({ item, old }) => {
+    const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: world.origin }
+    const body = `if-match=${encodeURIComponent(await tagOf(item))}`
+    return owner('POST', `${item}?form=restore&of=${old.version.split('version=')[1]}`, { fields, body })
+  }
+  const dump =
+    (more = ''): Bring =>
+    ({ item, old }) =>
+      owner('POST', '/importer', {
+        fields: { 'Content-Type': 'application/n-quads' },
+        body: old.nTriples.replaceAll(/ \.$/gm, ` <${world.origin}${item}> .`) + more,
+      })
+  const append: Bring = ({ item, old }) =>
+    owner('POST', `/importer?name=${world.origin}${item}`, {
+      fields: { 'Content-Type': N_TRIPLES },
+      body: old.nTriples,
+    })
+  /** Puts another document's triples into this one. */
+  const copied =
+    (how: (from: string, to: string) => Promise<Answer>): Bring =>
+    async ({ item, old }) => {
+      const from = await itemOf(world)
+      await allow(world, from, 'Read', 'Write')
+      await stranger('PUT', from, ttl(old.nTriples.replaceAll(item, from)))
+      return how(`<${world.origin}${from}>`, `<${world.origin}${item}>`)
+    }
+  const add = copied((from, to) => owner('POST', '/add', ttl(`[] <${DCT}source> ${from} ; <http://www.w3.org/ns/sparql-service-description#name> ${to} .`))) // prettier-ignore
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, by: 'owner' | 'stranger', bring: Bring, status: number])[] = [
+    ['a restored version of another agent',                  'stranger', restore, 403],
+    ['one of a document that was deleted',                   'stranger', remake,  403],
+    ['one that a person restores',                           'stranger', press,   403],
+    ['an earlier state of another agent',                    'stranger', put({}), 403],
+    ['an earlier state, put on any state',                   'stranger', put({ 'If-Match': '*' }), 403],
+    ['an imported dump',                                     'stranger', dump(),  403],
+    ['an imported dump of documents that were deleted',      'stranger', async (told) => {
+      await owner('DELETE', told.item)
+      return dump(`<urn:s> <urn:p> "o" <${world.origin}${world.freshPath()}> .\n`)(told)
+    }, 403],
+    ['an import that adds to the document',                  'stranger', append,  403],
+    ['added data of another document',                       'stranger', add,     403],
+    ['an update that copies another document',               'stranger', copied((from, to) => sparql(`COPY ${from} TO ${to}`)), 403],
+    ['a PATCH that describes what another agent has linked', 'stranger', async ({ item, text }) => {
+      await stranger('PUT', item, ttl(`<> <urn:shows> <${world.origin}${pathOf(text)}> .`))
+      return owner('PATCH', item, update(`INSERT { ?f a <${NFO}FileDataObject> } WHERE { ?s <urn:shows> ?f }`))
+    }, 403],
+    ['an earlier state that names the present one',          'stranger', async (told) => put({ 'If-Match': await tagOf(told.item) })(told), 200],
+    ['a PATCH that names the file',                          'stranger', ({ item, text }) => owner('PATCH', item, update(`INSERT { ${claimOf(text)} } WHERE {}`)), 200],
+    ['an update that names the file',                        'stranger', ({ item, text }) => sparql(`INSERT DATA { GRAPH <${world.origin}${item}> { ${claimOf(text)} } }`), 200],
+    ['a restored version of the agent who brought the file', 'owner',    restore, 200],
+    ['an earlier state of the agent who brought the file',   'owner',    put({}), 200],
+    ['an imported dump of a document that gave the file',    'owner',    dump(),  200],
+    ['an update that moves a document that gives the file',  'owner',    async (told) => {
+      await restore(told)
+      const to = await itemOf(world)
+      await allow(world, to, 'Read')
+      return sparql(`MOVE <${world.origin}${told.item}> TO <${world.origin}${to}>`)
+    }, 200],
+    ['a PUT that describes the file for the first time',     'stranger', async ({ text }) => {
+      const other = await itemOf(world)
+      await allow(world, other, 'Read')
+      return owner('PUT', other, ttl(claimOf(text)))
+    }, 200],
+  ]
+  for (const [i, [name, by, bring, status]] of rows.entries()) {
+    await row(`${name}: its readers get ${status} for the file`, async (t) => {
+      const [text, hidden, item] = [`content ${i}`, await itemOf(world), await itemOf(world)]
+      t.equal((await owner('POST', hidden, form(text))).status, 204)
+      t.equal((await allow(world, item, 'Read', 'Write', 'Append')).status, 201)
+      const described = by === 'owner' ? owner('POST', item, form(text)) : stranger('PUT', item, ttl(claimOf(text)))
+      t.ok((await described).status < 300)
+      t.equal((await stranger('GET', pathOf(text))).status, by === 'owner' ? 200 : 403)
+      const nTriples = (await owner('GET', item, { fields: { Accept: N_TRIPLES } })).text
+      const map = await owner('GET', `${item}?timemap`, { fields: { Accept: 'application/json' } })
+      const { versions } = JSON.parse(map.text) as { readonly versions: readonly { readonly version: string }[] }
+      const version = `${world.origin}${item}?version=${versions.at(-1)!.version}`
+      t.equal((await stranger('PUT', item, ttl(`<> <${DCT}title> "Lost" .`))).status, 200)
+      t.equal((await stranger('GET', pathOf(text))).status, 403)
+      const brought = await bring({ item, text, old: { nTriples, version } })
+      t.ok(brought.status < 400, `${brought.status} ${brought.text}`)
+      // Until an import that runs in the background has ended.
+      const { location } = brought.fields
+      if (location?.includes('/imports/')) await until(async () => !/#(?:Waiting|Running)>/.test((await owner('GET', new URL(location).pathname, { fields: { Accept: N_TRIPLES } })).text)) // prettier-ignore
+      t.equal((await stranger('GET', pathOf(text))).status, status)
+    })
+  }
 })
 
 void t.test('a part of the disk stays free', async (t) => {
