@@ -19,7 +19,7 @@ import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
 import type { ImportPlan } from './plan.js'
 import { repeat } from './repeat.js'
 import { type Behind, type Kept, type RunRecord, drop, keep, makeKeeper, readKept } from './run-files.js'
-import { runImport } from './run-import.js'
+import { CANCELLED, runImport } from './run-import.js'
 import { placeless } from './write-as.js'
 import { writtenBefore } from './written-before.js'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -87,7 +87,8 @@ export async function startRun(
   // The run is created on disk before its document: even after a crash, each document that says "waiting" must have a
   // run.
   const kept = { record, progress, written: 0 }
-  await keep(kept)
+  const unkept = await keep(kept)
+  if (unkept) return unkept
   await flushFolder(runsFolder(IMPORTING.of(gateway)))
   const stored = await storeState(gateway, context, record, progress, { isNew: true })
   if (isFailure(stored)) return stored
@@ -139,18 +140,35 @@ function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
     }
   }
   const ended = inTurns()
-  ended
     .catch(async (error: unknown) => {
       progress.state = 'failed'
       progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import failed.'
       gateway.log.error({ err: error, document }, 'an import failed')
-      await storeState(gateway, member, record, progress, { endedAt: gateway.now() })
-      await drop(record)
+      const endedAt = gateway.now()
+      const stored = await repeat(member, stop.signal, () => storeState(gateway, member, record, progress, { endedAt }))
+      if (isRecorded(gateway, record, stored)) await drop(record)
     })
-    .catch((error: unknown) => gateway.log.error({ err: error, document }, 'the state of an import cannot be stored'))
+    .catch((error: unknown) => gateway.log.error({ err: error, document }, NOT_RECORDED))
   const signals = { cancel: () => abort.abort(), stop: () => stop.abort() }
-  runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
+  runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended })
   for (const [old, one] of runs) if (runs.size > REMEMBERED && !hasNotEnded(one)) runs.delete(old)
+}
+
+const NOT_RECORDED = 'the state of an import cannot be stored'
+
+/** False if the document of the run does not say how it ended: then the next process continues the run. */
+function isRecorded({ log }: Gateway, { document }: RunRecord, stored: unknown): boolean {
+  if (isFailure(stored)) log.warn({ document, problem: stored }, NOT_RECORDED)
+  return !isFailure(stored) && stored !== 'stopped'
+}
+
+/** Waits while the disk is full or fails. */
+async function keepInTime(context: Context, signal: AbortSignal, kept: Kept): Promise<undefined | Problem> {
+  const failed = await keep(kept)
+  if (!failed) return undefined
+  context.gateway.log.warn({ document: kept.record.document, problem: failed }, 'an import waits for its disk')
+  const outcome = await repeat(context, signal, () => keep(kept))
+  return outcome === 'stopped' ? CANCELLED : outcome
 }
 
 /** The slot was reclaimed: the import waits again, and continues at its row. */
@@ -182,12 +200,12 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
   await storeState(gateway, member, record, progress)
   const { failed, last } = await proceed(context, kept, turn)
   if (stop.aborted) {
-    await keep(last)
+    await keepInTime(context, stop, last)
     return undefined
   }
   if (failed === CALLED_BACK && !signal.aborted) {
     progress.state = 'waiting'
-    await keep(last)
+    await keepInTime(context, signal, last)
     await storeState(gateway, member, record, progress)
     return { ...last, progress }
   }
@@ -205,9 +223,11 @@ async function proceed(
 ): Promise<{ readonly failed: undefined | Problem; readonly last: Kept }> {
   const { record, progress, written, begun: earlier = [] } = kept
   const starts = await startOfRun(record.plan, written, kept.starts)
-  await keep({ ...kept, starts })
+  const store = (state: Kept): Promise<undefined | Problem> => keepInTime(context, signal, state)
+  const unkept = await store({ ...kept, starts })
+  if (unkept) return { failed: unkept, last: kept }
   if (!starts) return { failed: problem('internal', GIVEN_UP), last: kept }
-  const keeper = makeKeeper({ ...kept, starts }, context.gateway.now)
+  const keeper = makeKeeper({ ...kept, starts }, context.gateway.now, store)
   const failed = await runImport({
     context,
     plan: record.plan,
@@ -216,8 +236,8 @@ async function proceed(
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
     ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
     async begun(from, documents) {
-      await keeper.begun(from + documents.length)
-      return writtenBefore(context, { from, documents }, earlier)
+      const unkept = await keeper.begun(from + documents.length)
+      return unkept ?? writtenBefore(context, { from, documents }, earlier)
     },
     kept: keeper.written,
   })
@@ -233,19 +253,16 @@ async function end(
   const { gateway } = context
   const { record, progress } = kept
   // After a kill, an import whose state says that it has ended must not continue.
-  await keep({ ...kept, endedAt })
+  const unkept = await keepInTime(context, stop, { ...kept, endedAt })
+  if (unkept) return
   const stored = await repeat(context, stop, () => storeState(gateway, context, record, progress, { endedAt }))
-  // The next process records the outcome.
-  if (stored === 'stopped') return
+  if (!isRecorded(gateway, record, stored)) return
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
     await noteRuns(now, describedBy.document, [{ subject: describedBy.subject, startedAt, endedAt, failure: progress.reason }]) // prettier-ignore
   }
-  gateway.log.info(
-    { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
-    'an import has ended',
-  )
+  gateway.log.info({ document, agent, state: progress.state }, 'an import has ended')
   await drop(record)
 }
 

@@ -88,12 +88,16 @@ export interface RunningImport {
   /** Why the import must stop, if so; called before each batch. */
   ended?(): Promise<undefined | Problem>
   /**
-   * Called before a group is written. Returns those of its documents that an earlier process has written.
+   * Called before a group is written. Returns those of its documents that an earlier process has written, or why the
+   * import must stop.
    * @param from the number of the first document
    */
-  begun?(from: number, documents: readonly string[]): Promise<ReadonlySet<string>>
-  /** Called after each step. @param written the number of documents written, in order */
-  kept(written: number): Awaitable<void>
+  begun?(from: number, documents: readonly string[]): Promise<ReadonlySet<string> | Problem>
+  /**
+   * Called after each step. Returns why the import must stop, if so.
+   * @param written the number of documents written, in order
+   */
+  kept(written: number): Awaitable<undefined | Problem>
 }
 
 const STEP = { rows: 5_000, time: 100 } as const
@@ -123,7 +127,8 @@ async function readAll(running: RunningImport, thread: Thread): Promise<undefine
     Object.assign(progress, { rows, documents: Math.max(documents, progress.documents) })
     progress.bytes = done ? progress.size : Math.max(bytes, progress.bytes)
     addFindings(progress, read)
-    await kept(from)
+    const unkept = await kept(from)
+    if (unkept) return unkept
     if (done) return undefined
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
@@ -162,7 +167,8 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
       underWay.shift()
       addCounts(progress, counts)
       if (failed) return failed
-      await kept(upTo)
+      const unkept = await kept(upTo)
+      if (unkept) return unkept
     }
     return undefined
   }
@@ -179,6 +185,7 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
         const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
         if (failed) return failed
         const before = await running.begun?.(from, group.map(({ document }) => document)) // prettier-ignore
+        if (isFailure(before)) return (await waitFor(0)) ?? before
         const left = before ? group.filter(({ document }) => !before.has(document)) : group
         from += group.length
         const counts = { ...newProgress(0), written: group.length - left.length }
