@@ -1,14 +1,15 @@
 // Imports in the background. Each has a folder with its source, its plan and its progress, so that a killed run
 // continues, and a document with its state. Only a few run at a time; the others wait, and their agents take turns.
 import { type Starts, nextStart } from '../../../versioning/starts.js'
-import { readFactsNow } from '../../documents/document.js'
+import type { Document } from '../../documents/document.js'
 import { flushFolder, isAbsent, isOfDisk, notStored } from '../../files/arriving.js'
 import { type Gateway, type Member, membersOf } from '../../gateway.js'
 import { ACCESS_TOKEN_CHECK } from '../../identity/agent.js'
 import { makeTrace } from '../../log.js'
 import { putDocument } from '../../methods/put-document.js'
 import type { Writing } from '../../methods/write-rules.js'
-import { type Problem, isFailure, problem } from '../../problem.js'
+import { hadNoEffect } from '../../mirror/write-failures.js'
+import { type Problem, type ProblemCode, isFailure, problem } from '../../problem.js'
 import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
 import { decideOn } from '../../request/access.js'
@@ -90,11 +91,24 @@ export async function startRun(
   const unkept = await keep(kept)
   if (unkept) return unkept
   await flushFolder(runsFolder(IMPORTING.of(gateway)))
-  const stored = await storeState(gateway, context, record, progress, { isNew: true })
-  if (isFailure(stored)) return stored
-  enqueue(gateway, context, kept)
+  const unsure = { ...kept, isNew: true }
+  const stored = await storeState(gateway, context, unsure)
+  if (isFailure(stored) && !isInDoubt(stored)) return stored
+  // The store may have the document, or get it later. So the import continues, in this process or in the next one.
+  if (isFailure(stored)) await keep(unsure)
+  enqueue(gateway, context, isFailure(stored) ? unsure : kept)
   return undefined
 }
+
+/** Of a write that was sent to the store, or will be. */
+const IN_DOUBT: readonly ProblemCode[] = [
+  'store.unreachable',
+  'store.failed',
+  'store.time',
+  'store.in-doubt',
+  'history.in-doubt',
+]
+const isInDoubt = (failed: Problem): boolean => IN_DOUBT.includes(failed.failure) && !hadNoEffect(failed)
 
 /** Continues the runs that an earlier process left. */
 export function resumeRuns(gateway: Gateway): void {
@@ -145,7 +159,7 @@ function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
       progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import failed.'
       gateway.log.error({ err: error, document }, 'an import failed')
       const endedAt = gateway.now()
-      const stored = await repeat(member, stop.signal, () => storeState(gateway, member, record, progress, { endedAt }))
+      const stored = await repeat(member, stop.signal, () => storeState(gateway, member, kept, endedAt))
       if (isRecorded(gateway, record, stored)) await drop(record)
     })
     .catch((error: unknown) => gateway.log.error({ err: error, document }, NOT_RECORDED))
@@ -190,15 +204,15 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
     return undefined
   }
   progress.state = 'running'
-  const own = await readFactsNow(member.application, record.document, context.trace)
+  const own = await repeat(context, signal, () => storeState(gateway, member, kept))
   // The process was killed before it created the document, so no client knows the run; or the document was deleted.
-  if (!isFailure(own) && !own.value) {
+  if (own === undefined) {
     progress.state = 'cancelled'
     await drop(record)
     return undefined
   }
-  await storeState(gateway, member, record, progress)
-  const { failed, last } = await proceed(context, kept, turn)
+  const isStored = own !== 'stopped' && !isFailure(own)
+  const { failed, last } = await proceed(context, isStored ? { ...kept, isNew: false } : kept, turn)
   if (stop.aborted) {
     await keepInTime(context, stop, last)
     return undefined
@@ -206,7 +220,7 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
   if (failed === CALLED_BACK && !signal.aborted) {
     progress.state = 'waiting'
     await keepInTime(context, signal, last)
-    await storeState(gateway, member, record, progress)
+    await storeState(gateway, member, { ...last, progress })
     return { ...last, progress }
   }
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
@@ -255,7 +269,7 @@ async function end(
   // After a kill, an import whose state says that it has ended must not continue.
   const unkept = await keepInTime(context, stop, { ...kept, endedAt })
   if (unkept) return
-  const stored = await repeat(context, stop, () => storeState(gateway, context, record, progress, { endedAt }))
+  const stored = await repeat(context, stop, () => storeState(gateway, context, kept, endedAt))
   if (!isRecorded(gateway, record, stored)) return
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
@@ -272,13 +286,14 @@ const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: 
   time: gateway.now(),
 })
 
+/** Undefined if somebody deleted the document of the run: it is not created again. */
 function storeState(
   gateway: Gateway,
   member: Member,
-  { document, title, agent, plan, startedAt, describedBy }: RunRecord,
-  progress: ImportProgress,
-  { isNew = false, endedAt }: { readonly isNew?: boolean; readonly endedAt?: number } = {},
-): Promise<unknown> {
+  { record, progress, isNew = false }: Kept,
+  endedAt?: number,
+): Promise<Document | undefined | Problem> {
+  const { document, title, agent, plan, startedAt, describedBy } = record
   const topic = `${document}#this`
   const about: Quad[] = [
     triple(document, DCT('title'), text(title)),
@@ -286,7 +301,6 @@ function storeState(
     ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject ?? describedBy.document))] : []),
   ]
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
-  // If somebody deleted the document of a run, it is not created again.
   return putDocument(writingOf(member, gateway, agent), document, (current) =>
     current || isNew ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
   )

@@ -53,6 +53,8 @@ export interface Kept {
   readonly starts?: Starts | undefined
   /** Set if the run is over: its outcome has only to be recorded. */
   readonly endedAt?: number
+  /** Set if it is unknown whether the store has the run's document: the run creates it if not. */
+  readonly isNew?: boolean
 }
 
 const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)

@@ -52,13 +52,23 @@ void t.test('a write is repeated while its problem is temporary', async (t) => {
 
 const CALLS = ['read', 'excerpt', 'stream', 'replace', 'remove', 'query', 'update', 'edit', 'ready'] as const
 
-/** The store, as long as `failure` names none; without the calls that other stores do not have. */
-function failing(store: GraphStore, failure: () => ProblemCode | undefined): GraphStore {
+/**
+ * The store, as long as `failure` names none; without the calls that other stores do not have.
+ * @param failure receives the arguments of the call
+ * @param isDone whether a failing call is carried out all the same
+ */
+function failing(
+  store: GraphStore,
+  failure: (sent: unknown[]) => ProblemCode | undefined,
+  isDone = (): boolean => false,
+): GraphStore {
   const calls = CALLS.map((name) => {
     const call = store[name] as (...sent: unknown[]) => Promise<unknown>
-    const orFailure = (...sent: unknown[]): Promise<unknown> => {
-      const code = failure()
-      return code === undefined ? call(...sent) : Promise.resolve(problem(code, 'The store fails.'))
+    const orFailure = async (...sent: unknown[]): Promise<unknown> => {
+      const code = failure(sent)
+      if (code === undefined) return call(...sent)
+      if (isDone()) await call(...sent)
+      return problem(code, 'The store fails.')
     }
     return [name, orFailure] as const
   })
@@ -181,3 +191,51 @@ void t.test('an import that cannot record its state is not lost', async (t) => {
     })
   })
 })
+
+void t.test('an import whose document is in doubt', async (t) => {
+  await forEachStore(t, 'imports in doubt', async (t, makeStores, kind) => {
+    for (const [flags, named] of [
+      [['--history', 'local'], 'a history'],
+      [[], 'no history'],
+    ] as const) {
+      let [failure, isFailing, isDone]: [ProblemCode | undefined, boolean, boolean] = [undefined, false, false]
+      const { endUser, admin } = await makeStores()
+      // From the write of the import's document on, the store fails.
+      const fails = (sent: unknown[]): ProblemCode | undefined => {
+        isFailing ||= failure !== undefined && JSON.stringify(sent).includes('Import of')
+        return isFailing ? failure : undefined
+      }
+      const world = await makeWorld(t, { endUser: failing(endUser, fails, () => isDone), admin }, { flags })
+      const owner = world.as('owner')
+      const { runs, folder } = IMPORTING.of(world.running.gateway)
+      // prettier-ignore
+      const doubts: readonly [name: string, code: ProblemCode, isDone: boolean, status: number][] = [
+        ['which the store has written',     'store.failed', true,  201],
+        ['which the store has not written', 'store.failed', false, 201],
+        ['which the store refuses',         'store.full',   false, 507],
+      ]
+      for (const [name, code, done, status] of doubts) {
+        await rowsOf(t, kind)(`${name}, with ${named}`, async (t) => {
+          const path = world.freshPath()
+          await owner('PUT', path, CONTAINER)
+          const imported = `${path}1/`
+          ;[failure, isFailing, isDone] = [code, false, done]
+          const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
+          const body = `<urn:s> <urn:p> "imported" <${world.base}${imported.slice(1)}> .\n`
+          const started = await owner('POST', '/importer', { fields, body })
+          failure = undefined
+          t.equal(started.status, status)
+          const url = started.fields.location
+          await runs.get(url ?? '')?.ended
+          const waiting = await owner('GET', `/sparql?query=${encodeURIComponent(WAITING)}`, accept('text/csv'))
+          t.equal(waiting.text.trim(), 'g', 'no document says that an import waits that does not')
+          t.equal((await owner('GET', imported)).status, status === 201 ? 200 : 404)
+          if (url !== undefined) t.match((await owner('GET', new URL(url).pathname)).text, /tgi:Done/)
+          t.same(readdirSync(join(folder, '../runs')), [])
+        })
+      }
+    }
+  })
+})
+
+const WAITING = `SELECT ?g { GRAPH ?g { ?import <urn:triplegate:import#state> ?state } FILTER(?state != <urn:triplegate:import#Done>) }`
