@@ -229,6 +229,10 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
   return undefined
 }
 
+/** The position of the log of the dataspace, if it has one. */
+const positionOf = ({ dataspace: { endUser, admin } }: Context): number | undefined =>
+  (endUser.mirrored ?? admin.mirrored)?.history.log.newest()
+
 /** Imports until the end, or until it must stop. `last`: the state from which the import continues. */
 async function proceed(
   context: Context,
@@ -250,7 +254,7 @@ async function proceed(
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
     ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
     async begun(from, documents) {
-      const unkept = await keeper.begun(from + documents.length)
+      const unkept = await keeper.begun({ upTo: from + documents.length, position: positionOf(context) })
       return unkept ?? writtenBefore(context, { from, documents }, earlier)
     },
     kept: keeper.written,

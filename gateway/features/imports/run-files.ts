@@ -34,12 +34,12 @@ export interface RunRecord extends Behind {
   readonly describedBy?: DescribedBy | undefined
 }
 
-/** A group of documents whose writing began at this time. */
+/** A group of documents whose writing has begun. */
 export interface BegunGroup {
   /** The number of documents up to the end of the group. */
   readonly upTo: number
-  /** ms since the epoch. */
-  readonly at: number
+  /** The position of the log before; absent without a log. Not a time: clocks are set back. */
+  readonly position?: number | undefined
 }
 
 export interface Kept {
@@ -90,7 +90,7 @@ export interface Keeper {
   /** These are certainly written. Durable after a second at most. */
   written(written: number): Promise<undefined | Problem>
   /** The writing of a group begins. Durable when this returns; after a problem the group must not be written. */
-  begun(upTo: number): Promise<undefined | Problem>
+  begun(group: BegunGroup): Promise<undefined | Problem>
 }
 
 const KEPT_EVERY_MS = 1_000
@@ -112,8 +112,8 @@ export function makeKeeper(first: Kept, now: () => number, store: typeof keep): 
       last = { ...last, written, begun, progress: structuredClone(first.progress) }
       return now() - keptAt >= KEPT_EVERY_MS ? keepLast() : undefined
     },
-    async begun(upTo) {
-      last = { ...last, begun: [...(last.begun ?? []), { upTo, at: now() }] }
+    async begun(group) {
+      last = { ...last, begun: [...(last.begun ?? []), group] }
       return keepLast()
     },
   }
