@@ -1,7 +1,7 @@
 // The interface to the history of one application's documents: the journal, the commits and the versions.
 import type { VersionedChange, Version } from './change.js'
 import type { Setback } from './failure.js'
-import type { LogEntry } from './log/entry.js'
+import type { EntryPart, LogEntry } from './log/entry.js'
 import type { Repository } from './repository.js'
 import type { Resumed } from './starts.js'
 
@@ -71,6 +71,18 @@ export interface HistoryLog {
   continueAfter(position: number): Promise<undefined | Setback>
   /** Undefined if the entries after the position are no longer known. */
   changedSince(position: number): Promise<ChangedSince | undefined | Setback>
+  /**
+   * The changes of these documents by the entries after the position, oldest first; also those that the store has
+   * refused. Undefined if the entries are no longer known.
+   */
+  changesSince(position: number, documents: ReadonlySet<string>): Promise<readonly LoggedChange[] | undefined | Setback>
+}
+
+/** A change of a document as an entry of the log has it. `content` is absent if the document is removed. */
+export interface LoggedChange extends Pick<EntryPart, 'document' | 'content'>, Pick<LogEntry, 'method'> {
+  readonly position: number
+  /** Undefined for an anonymous client. */
+  readonly agent: string | undefined
 }
 
 export interface ChangedSince {

@@ -7,7 +7,7 @@ import { documentOfPath, documentPath, graphOfPath, graphPath, LONGEST_PATH } fr
 import { blobId } from './git/fast-import.js'
 import type { WriteBasis, History, HistoryLog, NewChange, OpenEntry, OperatorLog } from './history.js'
 import { openDatabase, put, type Database } from './journal/database.js'
-import { changedSince } from './journal/heads.js'
+import { changedSince, changesSince } from './journal/heads.js'
 import { remembering, rememberedExcerpt, type ExcerptOf } from './journal/excerpts.js'
 import { openJournal, type Journal, type JournalLimits } from './journal/journal.js'
 import type { RelayPauses } from './journal/pauses.js'
@@ -137,6 +137,7 @@ async function historyLogOf(
     },
     continueAfter: journal.continueAfter,
     changedSince: (position) => changedSince(database, position).catch(caughtSetback),
+    changesSince: (position, documents) => changesSince(database, position, documents).catch(caughtSetback),
   }
 }
 

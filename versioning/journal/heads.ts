@@ -1,6 +1,6 @@
 // The heads of the log in a journal's database: the log's entries without their contents, by position.
 import { isFailure, orThrow, type Setback } from '../failure.js'
-import type { ChangedSince, WriteBasis, NewChange } from '../history.js'
+import type { ChangedSince, LoggedChange, WriteBasis, NewChange } from '../history.js'
 import type { ContentName, EntryPart, LogEntry } from '../log/entry.js'
 import { MOST_PARTS, readEntry } from '../log/entry-text.js'
 import type { LogState, Void } from '../log/state.js'
@@ -134,14 +134,44 @@ export async function newestHead(database: Database): Promise<Pick<LogState, 'po
 /** Undefined if the heads of the entries after the position have been removed. Throws SetbackError. */
 export async function changedSince(database: Database, position: number): Promise<ChangedSince | undefined> {
   const graphs = new Set<string>()
-  const newest = (await newestHead(database))?.position ?? 0
-  if (newest - position > KEPT) return undefined
-  for await (const [key, value] of database.range(HEAD, { newest: Math.max(newest - position, 0) + 1 })) {
-    const [chain = '', text] = value.split('\n', 2)
-    if (positionIn(key) <= position) return { graphs, chain }
-    if (!text) return undefined
-    const entry = orThrow(readEntry(text))
+  for await (const { at, chain, entry } of headsDownTo(database, position)) {
+    if (at <= position) return { graphs, chain }
+    if (!entry) return undefined
     for (const { document } of entry.parts) graphs.add(document)
   }
   return { graphs, chain: undefined }
+}
+
+/** Undefined if the heads of the entries after the position have been removed. Throws SetbackError. */
+export async function changesSince(
+  database: Database,
+  position: number,
+  documents: ReadonlySet<string>,
+): Promise<readonly LoggedChange[] | undefined> {
+  const changes: LoggedChange[] = []
+  for await (const { at, entry } of headsDownTo(database, position)) {
+    if (at <= position) break
+    if (!entry) return undefined
+    const { agent, method, parts } = entry
+    for (const { document, content } of parts)
+      if (documents.has(document))
+        changes.push({ document, method, agent, position: at, ...(content && { content }) }) // prettier-ignore
+  }
+  return changes.reverse()
+}
+
+interface StoredHead extends Pick<LogState, 'chain'> {
+  readonly at: number
+  /** Absent in a head of nothing. */
+  readonly entry?: LogEntry
+}
+
+/** The heads after the position, newest first, and the one before them. Of removed ones only a head without entry. */
+async function* headsDownTo(database: Database, position: number): AsyncGenerator<StoredHead> {
+  const newest = (await newestHead(database))?.position ?? 0
+  if (newest - position > KEPT) return yield { at: newest, chain: '' }
+  for await (const [key, value] of database.range(HEAD, { newest: Math.max(newest - position, 0) + 1 })) {
+    const [chain = '', text] = value.split('\n', 2)
+    yield { at: positionIn(key), chain, ...(text && { entry: orThrow(readEntry(text)) }) }
+  }
 }

@@ -1,14 +1,15 @@
 // Imports in the background. Each has a folder with its source, its plan and its progress, so that a killed run
 // continues, and a document with its state. Only a few run at a time; the others wait, and their agents take turns.
 import { type Starts, nextStart } from '../../../versioning/starts.js'
-import { readFactsNow } from '../../documents/document.js'
+import type { Document } from '../../documents/document.js'
 import { flushFolder, isAbsent, isOfDisk, notStored } from '../../files/arriving.js'
 import { type Gateway, type Member, membersOf } from '../../gateway.js'
 import { ACCESS_TOKEN_CHECK } from '../../identity/agent.js'
 import { makeTrace } from '../../log.js'
 import { putDocument } from '../../methods/put-document.js'
 import type { Writing } from '../../methods/write-rules.js'
-import { type Problem, isFailure, problem } from '../../problem.js'
+import { hadNoEffect } from '../../mirror/write-failures.js'
+import { type Problem, type ProblemCode, isFailure, problem } from '../../problem.js'
 import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
 import { decideOn } from '../../request/access.js'
@@ -19,7 +20,7 @@ import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
 import type { ImportPlan } from './plan.js'
 import { repeat } from './repeat.js'
 import { type Behind, type Kept, type RunRecord, drop, keep, makeKeeper, readKept } from './run-files.js'
-import { runImport } from './run-import.js'
+import { CANCELLED, runImport } from './run-import.js'
 import { placeless } from './write-as.js'
 import { writtenBefore } from './written-before.js'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -87,13 +88,27 @@ export async function startRun(
   // The run is created on disk before its document: even after a crash, each document that says "waiting" must have a
   // run.
   const kept = { record, progress, written: 0 }
-  await keep(kept)
+  const unkept = await keep(kept)
+  if (unkept) return unkept
   await flushFolder(runsFolder(IMPORTING.of(gateway)))
-  const stored = await storeState(gateway, context, record, progress, { isNew: true })
-  if (isFailure(stored)) return stored
-  enqueue(gateway, context, kept)
+  const unsure = { ...kept, isNew: true }
+  const stored = await storeState(gateway, context, unsure)
+  if (isFailure(stored) && !isInDoubt(stored)) return stored
+  // The store may have the document, or get it later. So the import continues, in this process or in the next one.
+  if (isFailure(stored)) await keep(unsure)
+  enqueue(gateway, context, isFailure(stored) ? unsure : kept)
   return undefined
 }
+
+/** Of a write that was sent to the store, or will be. */
+const IN_DOUBT: readonly ProblemCode[] = [
+  'store.unreachable',
+  'store.failed',
+  'store.time',
+  'store.in-doubt',
+  'history.in-doubt',
+]
+const isInDoubt = (failed: Problem): boolean => IN_DOUBT.includes(failed.failure) && !hadNoEffect(failed)
 
 /** Continues the runs that an earlier process left. */
 export function resumeRuns(gateway: Gateway): void {
@@ -139,18 +154,35 @@ function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
     }
   }
   const ended = inTurns()
-  ended
     .catch(async (error: unknown) => {
       progress.state = 'failed'
       progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import failed.'
       gateway.log.error({ err: error, document }, 'an import failed')
-      await storeState(gateway, member, record, progress, { endedAt: gateway.now() })
-      await drop(record)
+      const endedAt = gateway.now()
+      const stored = await repeat(member, stop.signal, () => storeState(gateway, member, kept, endedAt))
+      if (isRecorded(gateway, record, stored)) await drop(record)
     })
-    .catch((error: unknown) => gateway.log.error({ err: error, document }, 'the state of an import cannot be stored'))
+    .catch((error: unknown) => gateway.log.error({ err: error, document }, NOT_RECORDED))
   const signals = { cancel: () => abort.abort(), stop: () => stop.abort() }
-  runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
+  runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended })
   for (const [old, one] of runs) if (runs.size > REMEMBERED && !hasNotEnded(one)) runs.delete(old)
+}
+
+const NOT_RECORDED = 'the state of an import cannot be stored'
+
+/** False if the document of the run does not say how it ended: then the next process continues the run. */
+function isRecorded({ log }: Gateway, { document }: RunRecord, stored: unknown): boolean {
+  if (isFailure(stored)) log.warn({ document, problem: stored }, NOT_RECORDED)
+  return !isFailure(stored) && stored !== 'stopped'
+}
+
+/** Waits while the disk is full or fails. */
+async function keepInTime(context: Context, signal: AbortSignal, kept: Kept): Promise<undefined | Problem> {
+  const failed = await keep(kept)
+  if (!failed) return undefined
+  context.gateway.log.warn({ document: kept.record.document, problem: failed }, 'an import waits for its disk')
+  const outcome = await repeat(context, signal, () => keep(kept))
+  return outcome === 'stopped' ? CANCELLED : outcome
 }
 
 /** The slot was reclaimed: the import waits again, and continues at its row. */
@@ -172,23 +204,23 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
     return undefined
   }
   progress.state = 'running'
-  const own = await readFactsNow(member.application, record.document, context.trace)
+  const own = await repeat(context, signal, () => storeState(gateway, member, kept))
   // The process was killed before it created the document, so no client knows the run; or the document was deleted.
-  if (!isFailure(own) && !own.value) {
+  if (own === undefined) {
     progress.state = 'cancelled'
     await drop(record)
     return undefined
   }
-  await storeState(gateway, member, record, progress)
-  const { failed, last } = await proceed(context, kept, turn)
+  const isStored = own !== 'stopped' && !isFailure(own)
+  const { failed, last } = await proceed(context, isStored ? { ...kept, isNew: false } : kept, turn)
   if (stop.aborted) {
-    await keep(last)
+    await keepInTime(context, stop, last)
     return undefined
   }
   if (failed === CALLED_BACK && !signal.aborted) {
     progress.state = 'waiting'
-    await keep(last)
-    await storeState(gateway, member, record, progress)
+    await keepInTime(context, signal, last)
+    await storeState(gateway, member, { ...last, progress })
     return { ...last, progress }
   }
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
@@ -196,6 +228,10 @@ async function run(gateway: Gateway, member: Member, kept: Kept, turn: Turn): Pr
   await end(context, { ...last, progress }, { endedAt: gateway.now(), stop })
   return undefined
 }
+
+/** The position of the log of the dataspace, if it has one. */
+const positionOf = ({ dataspace: { endUser, admin } }: Context): number | undefined =>
+  (endUser.mirrored ?? admin.mirrored)?.history.log.newest()
 
 /** Imports until the end, or until it must stop. `last`: the state from which the import continues. */
 async function proceed(
@@ -205,9 +241,11 @@ async function proceed(
 ): Promise<{ readonly failed: undefined | Problem; readonly last: Kept }> {
   const { record, progress, written, begun: earlier = [] } = kept
   const starts = await startOfRun(record.plan, written, kept.starts)
-  await keep({ ...kept, starts })
+  const store = (state: Kept): Promise<undefined | Problem> => keepInTime(context, signal, state)
+  const unkept = await store({ ...kept, starts })
+  if (unkept) return { failed: unkept, last: kept }
   if (!starts) return { failed: problem('internal', GIVEN_UP), last: kept }
-  const keeper = makeKeeper({ ...kept, starts }, context.gateway.now)
+  const keeper = makeKeeper({ ...kept, starts }, context.gateway.now, store)
   const failed = await runImport({
     context,
     plan: record.plan,
@@ -216,8 +254,8 @@ async function proceed(
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
     ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
     async begun(from, documents) {
-      await keeper.begun(from + documents.length)
-      return writtenBefore(context, { from, documents }, earlier)
+      const unkept = await keeper.begun({ upTo: from + documents.length, position: positionOf(context) })
+      return unkept ?? writtenBefore(context, { from, documents }, earlier)
     },
     kept: keeper.written,
   })
@@ -233,19 +271,16 @@ async function end(
   const { gateway } = context
   const { record, progress } = kept
   // After a kill, an import whose state says that it has ended must not continue.
-  await keep({ ...kept, endedAt })
-  const stored = await repeat(context, stop, () => storeState(gateway, context, record, progress, { endedAt }))
-  // The next process records the outcome.
-  if (stored === 'stopped') return
+  const unkept = await keepInTime(context, stop, { ...kept, endedAt })
+  if (unkept) return
+  const stored = await repeat(context, stop, () => storeState(gateway, context, kept, endedAt))
+  if (!isRecorded(gateway, record, stored)) return
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
     await noteRuns(now, describedBy.document, [{ subject: describedBy.subject, startedAt, endedAt, failure: progress.reason }]) // prettier-ignore
   }
-  gateway.log.info(
-    { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
-    'an import has ended',
-  )
+  gateway.log.info({ document, agent, state: progress.state }, 'an import has ended')
   await drop(record)
 }
 
@@ -255,13 +290,14 @@ const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: 
   time: gateway.now(),
 })
 
+/** Undefined if somebody deleted the document of the run: it is not created again. */
 function storeState(
   gateway: Gateway,
   member: Member,
-  { document, title, agent, plan, startedAt, describedBy }: RunRecord,
-  progress: ImportProgress,
-  { isNew = false, endedAt }: { readonly isNew?: boolean; readonly endedAt?: number } = {},
-): Promise<unknown> {
+  { record, progress, isNew = false }: Kept,
+  endedAt?: number,
+): Promise<Document | undefined | Problem> {
+  const { document, title, agent, plan, startedAt, describedBy } = record
   const topic = `${document}#this`
   const about: Quad[] = [
     triple(document, DCT('title'), text(title)),
@@ -269,7 +305,6 @@ function storeState(
     ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject ?? describedBy.document))] : []),
   ]
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
-  // If somebody deleted the document of a run, it is not created again.
   return putDocument(writingOf(member, gateway, agent), document, (current) =>
     current || isNew ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
   )

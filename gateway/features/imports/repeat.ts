@@ -23,8 +23,8 @@ async function areReady({ application, dataspace }: Pick<Context, 'application' 
 }
 
 /**
- * Returns the outcome, or the problem of the last try. Only tries after which the stores answer are counted: without
- * them no document can be written, so the import waits.
+ * Returns the outcome, or the problem of the last try. Only tries after which the stores answer, and the disk is not the
+ * problem, are counted: without them no document can be written, so the import waits.
  */
 export async function repeat<T>(
   context: Pick<Context, 'application' | 'dataspace'>,
@@ -35,7 +35,7 @@ export async function repeat<T>(
   for (let tries = 0; ;) {
     const outcome = await write()
     if (!isFailure(outcome) || !isTemporary(outcome)) return outcome
-    if ((await areReady(context)) && ++tries === TRIES) return outcome
+    if (outcome.failure !== 'files.failed' && (await areReady(context)) && ++tries === TRIES) return outcome
     await sleep(wait, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return 'stopped'
   }

@@ -1,7 +1,8 @@
 // The files of an import in the background: its record with its progress, which a later process continues.
-import { flushFolder } from '../../files/arriving.js'
+import { flushFolder, isAbsent, isOfDisk, notStored } from '../../files/arriving.js'
 import type { Starts } from '../../../versioning/starts.js'
 import type { TokenLimits } from '../../identity/agent.js'
+import type { Problem } from '../../problem.js'
 import type { DescribedBy } from './import-notes.js'
 import type { ImportProgress } from './importing.js'
 import type { ImportPlan } from './plan.js'
@@ -33,12 +34,12 @@ export interface RunRecord extends Behind {
   readonly describedBy?: DescribedBy | undefined
 }
 
-/** A group of documents whose writing began at this time. */
+/** A group of documents whose writing has begun. */
 export interface BegunGroup {
   /** The number of documents up to the end of the group. */
   readonly upTo: number
-  /** ms since the epoch. */
-  readonly at: number
+  /** The position of the log before; absent without a log. Not a time: clocks are set back. */
+  readonly position?: number | undefined
 }
 
 export interface Kept {
@@ -52,18 +53,26 @@ export interface Kept {
   readonly starts?: Starts | undefined
   /** Set if the run is over: its outcome has only to be recorded. */
   readonly endedAt?: number
+  /** Set if it is unknown whether the store has the run's document: the run creates it if not. */
+  readonly isNew?: boolean
 }
 
 const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
 
 const RECORD = 'run.json'
 
-/** Durable when this returns. */
-export async function keep(kept: Kept): Promise<void> {
+/** Durable when this returns. A problem: the disk is full or fails, and the earlier state may remain. */
+export async function keep(kept: Kept): Promise<undefined | Problem> {
   const path = join(folderOf(kept.record), RECORD)
-  await writeFile(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
-  await rename(`${path}.next`, path)
-  await flushFolder(folderOf(kept.record))
+  try {
+    await writeFile(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
+    await rename(`${path}.next`, path)
+    await flushFolder(folderOf(kept.record))
+    return undefined
+  } catch (error) {
+    if (isOfDisk(error) && !isAbsent(error)) return notStored(error)
+    throw error
+  }
 }
 
 export const readKept = (folder: string): Kept => JSON.parse(readFileSync(join(folder, RECORD), 'utf8')) as Kept
@@ -79,30 +88,33 @@ export interface Keeper {
   /** The last state of which everything is written. */
   last(): Kept
   /** These are certainly written. Durable after a second at most. */
-  written(written: number): Promise<void>
-  /** The writing of a group begins. Durable when this returns. */
-  begun(upTo: number): Promise<void>
+  written(written: number): Promise<undefined | Problem>
+  /** The writing of a group begins. Durable when this returns; after a problem the group must not be written. */
+  begun(group: BegunGroup): Promise<undefined | Problem>
 }
 
 const KEPT_EVERY_MS = 1_000
 
-/** @param first its progress changes while the run proceeds */
-export function makeKeeper(first: Kept, now: () => number): Keeper {
+/**
+ * @param first its progress changes while the run proceeds
+ * @param store makes a state durable
+ */
+export function makeKeeper(first: Kept, now: () => number, store: typeof keep): Keeper {
   let [last, keptAt] = [first, -Infinity]
-  const keepLast = (): Promise<void> => {
+  const keepLast = (): Promise<undefined | Problem> => {
     keptAt = now()
-    return keep(last)
+    return store(last)
   }
   return {
     last: () => last,
     async written(written) {
       const begun = last.begun?.filter(({ upTo }) => upTo > written)
       last = { ...last, written, begun, progress: structuredClone(first.progress) }
-      if (now() - keptAt >= KEPT_EVERY_MS) await keepLast()
+      return now() - keptAt >= KEPT_EVERY_MS ? keepLast() : undefined
     },
-    async begun(upTo) {
-      last = { ...last, begun: [...(last.begun ?? []), { upTo, at: now() }] }
-      await keepLast()
+    async begun(group) {
+      last = { ...last, begun: [...(last.begun ?? []), group] }
+      return keepLast()
     },
   }
 }

@@ -12,6 +12,7 @@ import type { ImportFinding, ImportProgress } from './importing.js'
 import type { ImportPlan, Made, ReadProgress } from './plan.js'
 import { isTemporary, repeat } from './repeat.js'
 import { createAs, importAs, importPlaceOf, placeHere } from './write-as.js'
+import type { DoneBefore } from './written-before.js'
 import { setMaxListeners } from 'node:events'
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -88,12 +89,15 @@ export interface RunningImport {
   /** Why the import must stop, if so; called before each batch. */
   ended?(): Promise<undefined | Problem>
   /**
-   * Called before a group is written. Returns those of its documents that an earlier process has written.
+   * Called before a group is written. Returns what an earlier process has written, or why the import must stop.
    * @param from the number of the first document
    */
-  begun?(from: number, documents: readonly string[]): Promise<ReadonlySet<string>>
-  /** Called after each step. @param written the number of documents written, in order */
-  kept(written: number): Awaitable<void>
+  begun?(from: number, documents: readonly string[]): Promise<DoneBefore | Problem>
+  /**
+   * Called after each step. Returns why the import must stop, if so.
+   * @param written the number of documents written, in order
+   */
+  kept(written: number): Awaitable<undefined | Problem>
 }
 
 const STEP = { rows: 5_000, time: 100 } as const
@@ -123,7 +127,8 @@ async function readAll(running: RunningImport, thread: Thread): Promise<undefine
     Object.assign(progress, { rows, documents: Math.max(documents, progress.documents) })
     progress.bytes = done ? progress.size : Math.max(bytes, progress.bytes)
     addFindings(progress, read)
-    await kept(from)
+    const unkept = await kept(from)
+    if (unkept) return unkept
     if (done) return undefined
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
@@ -162,7 +167,8 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
       underWay.shift()
       addCounts(progress, counts)
       if (failed) return failed
-      await kept(upTo)
+      const unkept = await kept(upTo)
+      if (unkept) return unkept
     }
     return undefined
   }
@@ -179,7 +185,8 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
         const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
         if (failed) return failed
         const before = await running.begun?.(from, group.map(({ document }) => document)) // prettier-ignore
-        const left = before ? group.filter(({ document }) => !before.has(document)) : group
+        if (isFailure(before)) return (await waitFor(0)) ?? before
+        const left = before ? leftOf(running, group, before) : group
         from += group.length
         const counts = { ...newProgress(0), written: group.length - left.length }
         const outcome = writeLevel({ ...running, progress: counts }, left)
@@ -203,6 +210,16 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
     for (const { counts } of underWay) addCounts(progress, counts)
   }
 }
+
+const CHANGED = 'Somebody else changed the document while the import was interrupted, so it stays as it is.'
+
+/** The documents that are still to be written. Replacing a document would undo what others did meanwhile. */
+const leftOf = ({ how }: RunningImport, group: readonly Made[], { written, changed }: DoneBefore): readonly Made[] =>
+  group
+    .filter(({ document }) => !written.has(document))
+    .map((one) =>
+      how === 'PUT' && changed.has(one.document) ? { document: one.document, level: one.level, refused: CHANGED } : one,
+    )
 
 function byLevel(batch: readonly Made[]): Made[][] {
   const levels: Made[][] = []

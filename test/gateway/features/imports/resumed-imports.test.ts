@@ -5,7 +5,12 @@ import t from 'tap'
 import { resumeRuns } from '../../../../gateway/features/imports/background-imports.js'
 import { IMPORTING } from '../../../../gateway/features/imports/importing.js'
 import type { Kept } from '../../../../gateway/features/imports/run-files.js'
+import { writtenBefore } from '../../../../gateway/features/imports/written-before.js'
+import { type Gateway, membersOf } from '../../../../gateway/gateway.js'
 import { isFailure } from '../../../../gateway/problem.js'
+import type { Context } from '../../../../gateway/request/context.js'
+import type { LoggedChange } from '../../../../versioning/history.js'
+import { namedGraph } from '../../../../versioning/log/content.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../../support/world.js'
 
@@ -16,14 +21,17 @@ const CONTAINER = ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Contai
 const UNCHANGED = { deleted: 404, edited: 'by hand', last: 'by hand' } as const
 type State = Record<keyof typeof UNCHANGED, unknown>
 
+const positionOf = ({ dataspaces }: Gateway): number | undefined =>
+  membersOf(dataspaces)[0]!.dataspace.endUser.mirrored?.history.log.newest()
+
 // prettier-ignore
-const KILLS: readonly [name: string, left: (startedAt: number) => Partial<Kept>, how: Kept['record']['how'], expected: State][] = [
-  ['after the writes of a group', (at) => ({ written: 2, begun: [{ upTo: DOCUMENTS, at }] }), 'PUT', UNCHANGED],
-  ['after the writes of a group that adds', (at) => ({ written: 2, begun: [{ upTo: DOCUMENTS, at }] }), 'add', UNCHANGED],
-  ['after the writes of the second of two groups', (at) => ({ written: 1, begun: [{ upTo: 2, at }, { upTo: DOCUMENTS, at }] }), 'PUT', UNCHANGED],
-  ['before the last document was begun', (at) => ({ written: 2, begun: [{ upTo: 5, at }] }), 'PUT', { ...UNCHANGED, last: '5' }],
+const KILLS: readonly [name: string, left: (position: number, later: number) => Partial<Kept>, how: Kept['record']['how'], expected: State][] = [
+  ['after the writes of a group', (position) => ({ written: 2, begun: [{ upTo: DOCUMENTS, position }] }), 'PUT', UNCHANGED],
+  ['after the writes of a group that adds', (position) => ({ written: 2, begun: [{ upTo: DOCUMENTS, position }] }), 'add', UNCHANGED],
+  ['after the writes of the second of two groups', (position) => ({ written: 1, begun: [{ upTo: 2, position }, { upTo: DOCUMENTS, position }] }), 'PUT', UNCHANGED],
+  ['before the last document was begun', (position) => ({ written: 2, begun: [{ upTo: 5, position }] }), 'PUT', { ...UNCHANGED, last: '5' }],
   ['before any group was begun', () => ({ written: 0 }), 'PUT', { deleted: 200, edited: '3', last: '5' }],
-  ['before a group that was begun after the edits', (at) => ({ written: 2, begun: [{ upTo: DOCUMENTS, at: at + 60_000 }] }), 'PUT', { deleted: 200, edited: '3', last: '5' }],
+  ['before a group that was begun after the edits', (_, position) => ({ written: 2, begun: [{ upTo: DOCUMENTS, position }] }), 'PUT', { deleted: 200, edited: '3', last: '5' }],
   ['between the last write and the state', () => ({ written: DOCUMENTS }), 'PUT', UNCHANGED],
 ]
 
@@ -38,31 +46,35 @@ void t.test('an import that is resumed after a kill', async (t) => {
     const textOf = async (path: string): Promise<string> => (await owner('GET', path, accept('application/n-triples'))).text // prettier-ignore
 
     /** Imports documents, and then puts the files of the run back as they were before. */
-    async function imported(path: string): Promise<{ readonly url: string; readonly file: string }> {
+    async function imported(
+      path: string,
+    ): Promise<{ readonly url: string; readonly file: string; readonly before: number }> {
+      // prettier-ignore
       const asker = [1, 2].map((n) => ({ agent: `urn:${n}`, network: `${n}` }))
       const taken = await Promise.all(asker.map((one) => turns.take(undefined, one)))
       const graphs = Array.from({ length: DOCUMENTS }, (_, i) => `<urn:s> <urn:p> "${i}" <${world.base}${path.slice(1)}${i}/> .\n`) // prettier-ignore
       const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
       const url = (await owner('POST', '/importer', { fields, body: graphs.join('') })).fields.location!
       const [name] = readdirSync(runsFolder)
+      const before = positionOf(gateway)!
       cpSync(join(runsFolder, name!), join(world.folder, 'copy'), { recursive: true })
       for (const endTurn of taken) if (!isFailure(endTurn)) endTurn()
       await runs.get(url)!.ended
       t.equal(runs.get(url)!.progress.written, DOCUMENTS)
       cpSync(join(world.folder, 'copy'), join(runsFolder, name!), { recursive: true })
-      return { url, file: join(runsFolder, name!, 'run.json') }
+      return { url, file: join(runsFolder, name!, 'run.json'), before }
     }
 
     for (const [name, left, how, expected] of KILLS) {
       await row(`leaves later writes in place: killed ${name}`, async (t) => {
         const path = world.freshPath()
         await owner('PUT', path, CONTAINER)
-        const { url, file } = await imported(path)
+        const { url, file, before } = await imported(path)
         t.equal((await owner('DELETE', `${path}2/`)).status, 204)
         for (const one of [3, 5]) t.equal((await owner('PUT', `${path}${one}/`, ttl(turtle('"by hand"')))).status, 200)
         const kept = JSON.parse(readFileSync(file, 'utf8')) as Kept
         const record = { ...kept.record, how }
-        writeFileSync(file, JSON.stringify({ ...kept, ...left(record.startedAt), record }))
+        writeFileSync(file, JSON.stringify({ ...kept, ...left(before, positionOf(gateway)!), record }))
         resumeRuns(gateway)
         await runs.get(url)!.ended
         t.equal(runs.get(url)!.progress.state, 'done')
@@ -109,4 +121,110 @@ void t.test('an import that is resumed after a kill', async (t) => {
       t.match(state, new RegExp(`endedAtTime> "${new Date(endedAt).toISOString().slice(0, 19)}`))
     })
   })
+})
+
+const LOGS = [
+  ['a history', ['--history', 'local']],
+  ['a log', ['--log', 'local']],
+  ['neither', []],
+] as const
+interface Outcome {
+  readonly written: number
+  readonly refused: number
+  /** The literals of a document that another agent wrote. */
+  readonly literals: readonly string[]
+}
+const STAYS: Outcome = { written: 2, refused: 1, literals: ['of the writer'] }
+const ADDED: Outcome = { written: 3, refused: 0, literals: ['imported', 'of the writer'] }
+const REPLACED: Outcome = { written: 3, refused: 0, literals: ['imported'] }
+
+// prettier-ignore
+const OTHERS: readonly [name: string, how: Kept['record']['how'], isBegun: boolean, withLog: Outcome, without: Outcome][] = [
+  ['after the group was begun, by an import that replaces', 'PUT', true,  STAYS,    REPLACED],
+  ['after the group was begun, by an import that adds',     'add', true,  ADDED,    ADDED],
+  ['just before the group was begun',                       'PUT', false, REPLACED, REPLACED],
+]
+
+void t.test('an import that was killed before it wrote what another agent wrote', async (t) => {
+  await forEachStore(t, 'imports and other agents', async (t, makeStores, kind) => {
+    for (const [logged, flags] of LOGS) {
+      const stores = await makeStores()
+      const { datasets } = stores
+      // A store in memory has no log without a history.
+      if (logged === 'a log' && !datasets) continue
+      const backends = datasets ? ['--backend', datasets.endUser, '--admin-backend', datasets.admin] : []
+      const world = await makeWorld(t, stores, { flags: [...flags, ...backends] })
+      const [owner, writer] = [world.as('owner'), world.as('writer')]
+      const { gateway } = world.running
+      const { runs, turns, folder } = IMPORTING.of(gateway)
+      const runsFolder = join(folder, '../runs')
+      for (const [name, how, isBegun, withLog, without] of OTHERS) {
+        await rowsOf(t, kind)(`${name}, with ${logged}`, async (t) => {
+          const path = world.freshPath()
+          await owner('PUT', path, CONTAINER)
+          const asker = [1, 2].map((n) => ({ agent: `urn:${n}`, network: `${n}` }))
+          const taken = await Promise.all(asker.map((one) => turns.take(undefined, one)))
+          const body = [1, 2, 3].map((i) => `<urn:s> <urn:p> "imported" <${world.base}${path.slice(1)}${i}/> .\n`).join('') // prettier-ignore
+          const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
+          const url = (await owner('POST', '/importer', { fields, body })).fields.location!
+          runs.get(url)!.stop()
+          await runs.get(url)!.ended
+          for (const endTurn of taken) if (!isFailure(endTurn)) endTurn()
+          const file = join(runsFolder, readdirSync(runsFolder)[0]!, 'run.json')
+          const kept = JSON.parse(readFileSync(file, 'utf8')) as Kept
+          const before = positionOf(gateway)
+          t.equal((await writer('PUT', `${path}2/`, ttl(turtle('"of the writer"')))).status, 201)
+          const position = isBegun ? before : positionOf(gateway)
+          const begun = [{ upTo: 3, position, at: kept.record.startedAt }]
+          writeFileSync(file, JSON.stringify({ ...kept, begun, record: { ...kept.record, how } }))
+          resumeRuns(gateway)
+          await runs.get(url)!.ended
+          const { text } = await owner('GET', `${path}2/`, accept('application/n-triples'))
+          const { written, refused, findings } = runs.get(url)!.progress
+          const literals = (text.match(/imported|of the writer/g) ?? []).sort()
+          const expected = logged === 'neither' ? without : withLog
+          t.same({ written, refused, literals }, expected)
+          t.same(
+            findings.map(({ document }) => document),
+            expected.refused > 0 ? [`${world.base}${path.slice(1)}2/`] : [],
+          )
+        })
+      }
+    }
+  })
+})
+
+void t.test('which documents of an interrupted import were written', async (t) => {
+  const [own, other] = ['urn:own', 'urn:other']
+  const [document, text] = ['https://x/d/', '<urn:s> <urn:p> "imported" .\n']
+  const [of, others] = await Promise.all([text, '<urn:s> <urn:p> "else" .\n'].map(async (one) => (await namedGraph(one)).name)) // prettier-ignore
+  const put = { document, method: 'PUT', agent: own, content: of }
+  type Change = Partial<LoggedChange>
+  // prettier-ignore
+  const rows: readonly [name: string, changes: readonly Change[] | undefined, latest: string | undefined, expected: string][] = [
+    ['nothing has happened',                    [],                                                              undefined, ''],
+    ['it was written',                          [put],                                                           text,      'written'],
+    ['the store had refused it',                [put, put],                                                      undefined, ''],
+    ['the store had refused it, and has more',  [put],                                                           'else',    ''],
+    ['the store had refused it once',           [put, { ...put, content: others }, put],                         text,      'written'],
+    ['another agent wrote',                     [{ ...put, agent: other }],                                      text,      'changed'],
+    ['another agent wrote before',              [{ ...put, agent: other }, put],                                 text,      'written'],
+    ['another agent wrote later',               [put, { ...put, agent: other, content: others }],                'else',    'written'],
+    ['an anonymous client wrote',               [{ ...put, agent: undefined }],                                  text,      'changed'],
+    ['it was changed behind the gateway',       [{ ...put, agent: undefined, method: 'SWEEP' }],                 text,      'changed'],
+    ['it was deleted',                          [{ ...put, agent: other, method: 'DELETE', content: undefined }], undefined, 'changed'],
+    ['the agent itself deleted it',             [put, { ...put, method: 'DELETE', content: undefined }],         undefined, 'written'],
+    ['the log no longer knows',                 undefined,                                                       text,      'changed'],
+  ]
+  for (const [name, changes, latest, expected] of rows) {
+    const changesSince = () => Promise.resolve(changes?.map((one, i) => ({ ...one, position: 6 + i })))
+    const history = { log: { changesSince }, latest: () => Promise.resolve(latest) }
+    const endUser = { isDocument: () => true, mirrored: { history } }
+    const admin = { isDocument: () => false }
+    const context = { dataspace: { endUser, admin }, agent: { webId: own } } as unknown as Context
+    const begun = [{ upTo: 1, position: 5 }]
+    const { written, changed } = await writtenBefore(context, { from: 0, documents: [document] }, begun)
+    const found = [written.has(document) && 'written', changed.has(document) && 'changed'].filter(Boolean).join()
+    t.equal(found, expected, name)
+  }
 })
