@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uriOf } from '../../../versioning/memento/time-map.js'
 import type { AdoptionWriting } from './carry-out.js'
+import { CHANGED } from './take-back.js'
 import type { JoinOutcome } from './joined.js'
 import { makeEndpointNames, type EndpointNames } from '../../documents/endpoint-names.js'
 import { isFailure, problem } from '../../problem.js'
@@ -29,14 +30,19 @@ interface Sent {
   readonly text: string
 }
 
+interface Answered extends GatewayAnswer {
+  /** An earlier try, whose answer was lost, may have had an effect. */
+  readonly isRepeated: boolean
+}
+
 /** @param isKnown the gateway has answered before, so it is only temporarily unreachable */
-async function send(client: GatewayClient, sent: Sent, isKnown = true): Promise<GatewayAnswer | CommandFailure> {
+async function send(client: GatewayClient, sent: Sent, isKnown = true): Promise<Answered | CommandFailure> {
   const { method, path, fields, text } = sent
   for (let tried = 1; ; tried++) {
     const answer = await client.send(method, path, fields, text === '' ? undefined : Buffer.from(text))
     const isAway = isFailure(answer) && answer.failure === 'gateway.unreachable' && isKnown
-    if (!isAway && (isFailure(answer) || answer.status !== 503)) return answer
-    if (tried === TRIES) return answer
+    if ((!isAway && (isFailure(answer) || answer.status !== 503)) || tried === TRIES)
+      return isFailure(answer) ? answer : { ...answer, isRepeated: tried > 1 }
     const seconds = isFailure(answer) ? tried : Number(answer.fields['retry-after'] ?? 1)
     await sleep(1_000 * Math.min(LONGEST_S, seconds))
   }
@@ -69,23 +75,34 @@ export function writingThrough(clients: Readonly<Record<string, GatewayClient>>,
   }
   return {
     update: async (base, text) => outcomeOf(await send(clients[base]!, { ...update, text }), clients[base]!),
-    // If the container exists, an earlier attempt created it whose answer was lost.
-    createContainer: async (document) =>
-      outcomeOf(await send(own, { ...container, path: pathOf(document) }), own, [412]),
-    remove: async (document) =>
-      outcomeOf(await send(own, { method: 'DELETE', path: pathOf(document), fields: {}, text: '' }), own, [404]),
+    async createContainer(document) {
+      const answer = await send(own, { ...container, path: pathOf(document) })
+      if (isFailure(answer)) return answer
+      const { etag } = answer.fields
+      if (answer.status === 201 && etag !== undefined) return { etag }
+      if (answer.status !== 412) return outcomeOf(answer, own)
+      // An earlier try may have created it, or another agent.
+      return answer.isRepeated ? undefined : { refusal: 'another agent has created it meanwhile' }
+    },
+    async remove(document, etag) {
+      const fields: Record<string, string> = etag === undefined ? {} : { 'If-Match': etag }
+      const answer = await send(own, { method: 'DELETE', path: pathOf(document), fields, text: '' })
+      if (!isFailure(answer) && answer.status === 412) return { refusal: CHANGED }
+      return outcomeOf(answer, own, [404])
+    },
   }
 }
 
 function outcomeOf(
-  answer: GatewayAnswer | CommandFailure,
+  answer: Answered | CommandFailure,
   client: GatewayClient,
   fine: readonly number[] = [],
 ): JoinOutcome {
   if (isFailure(answer)) return answer
   if (answer.status < 300 || fine.includes(answer.status)) return undefined
   const refused = gatewayRefusal(answer, client)
-  return answer.status === 503 ? refused : { refusal: refused.detail }
+  if (answer.status === 503) return refused
+  return { refusal: refused.detail, isUnclear: answer.isRepeated || answer.status >= 500 }
 }
 
 /** Also checks that the gateway answers, and as which agent it knows the command. */

@@ -3,7 +3,8 @@
 import { isFailure, type Failure } from '../../problem.js'
 import { perform, type JoinOutcome, type JoinWork } from './joined.js'
 import { graphsOf, lookThrough, type AdoptedMember, type Searched } from './look-through.js'
-import type { Move, AdoptionPlan, RefusedMove, TypedMove } from './plan.js'
+import { graphContents, type GraphContent, type GraphOfDocument } from './graph-contents.js'
+import { whyTaken, type Move, type AdoptionPlan, type RefusedMove, type TypedMove } from './plan.js'
 import {
   inReferenceParts,
   referenceTriples,
@@ -18,8 +19,10 @@ import type { UndoneChange, UndoFile } from './undo-file.js'
 export interface AdoptionWriting {
   /** @param base of the application */
   update(base: string, text: string): Promise<JoinOutcome>
-  createContainer(document: string): Promise<JoinOutcome>
-  remove(document: string): Promise<JoinOutcome>
+  /** Gives the entity-tag of a container that this call has created. */
+  createContainer(document: string): Promise<JoinOutcome | { readonly etag: string }>
+  /** @param etag of the only state that is deleted */
+  remove(document: string, etag?: string): Promise<JoinOutcome>
 }
 
 export type StepKind = 'references' | 'containers' | 'types' | 'names'
@@ -56,7 +59,10 @@ export async function carryOutAdoption(plan: AdoptionPlan, means: Means): Promis
       if (isFailure(outcome)) return outcome
       count(step.kind, 1)
       if (outcome === undefined) done.counts[step.kind]++
-      else done.refused.push({ graph: step.graph, why: outcome.refusal })
+      else {
+        done.refused.push({ graph: step.graph, why: outcome.refusal })
+        if (!outcome.isUnclear) undo.add({ kind: 'refused', change: step.change })
+      }
     }
     return undefined
   }
@@ -83,9 +89,16 @@ export async function carryOutAdoption(plan: AdoptionPlan, means: Means): Promis
 
   async function moveAll(moves: readonly Move[]): Promise<undefined | Failure<string>> {
     for (const part of inReferenceParts(moves, MOVED_TOGETHER)) {
-      const own = await referenceTriples(member.store, part)
+      const contents = await graphContents(member.store, part.flatMap(namesOf))
+      if (isFailure(contents)) return contents
+      const reasons = part.map((move) => [move, whyNot(move, contents)] as const)
+      const stay = reasons.flatMap(([{ from }, why]) => (why === undefined ? [] : [{ graph: from, why }]))
+      done.refused.push(...stay)
+      count('names', stay.length)
+      const moved = reasons.flatMap(([move, why]) => (why === undefined ? [move] : []))
+      const own = await referenceTriples(member.store, moved)
       if (isFailure(own)) return own
-      const failed = await performAll(part.map((move) => moveStep(move, own.get(move.from) ?? [], member)), count) // prettier-ignore
+      const failed = await performAll(moved.map((move) => moveStep(move, own.get(move.from) ?? [], digestOf(move, contents), member)), count) // prettier-ignore
       if (failed) return failed
     }
     return undefined
@@ -112,6 +125,24 @@ const makeDone = (refused: readonly RefusedMove[]): Done => ({
   refused: [...refused],
 })
 
+/** The graph, and the document that it becomes. */
+const namesOf = ({ from, to }: Move): readonly GraphOfDocument[] => [from, to].map((graph) => ({ graph, document: to }))
+
+type Contents = ReadonlyMap<string, GraphContent | Failure<string>>
+
+/** The plan may be older than these contents. */
+function whyNot({ from, to }: Move, contents: Contents): string | undefined {
+  const content = contents.get(from)
+  if (content === undefined) return 'it does not exist any more'
+  if (isFailure(content)) return content.detail
+  return contents.has(to) ? whyTaken(to) : undefined
+}
+
+function digestOf({ from }: Move, contents: Contents): string | undefined {
+  const content = contents.get(from)
+  return content && !isFailure(content) ? content.digest : undefined
+}
+
 const NOT_COUNTED: Counter = () => undefined
 
 const referencesStep = ({ graph, pairs }: GraphReferences, base: string): AdoptionStep => ({
@@ -121,23 +152,35 @@ const referencesStep = ({ graph, pairs }: GraphReferences, base: string): Adopti
   work: { base, updates: updatesInPlace({ graph, pairs }), graphs: 1 },
 })
 
-const moveStep = (move: Move, own: readonly string[], { base }: AdoptedMember): AdoptionStep => ({
+const moveStep = (
+  move: Move,
+  own: readonly string[],
+  digest: string | undefined,
+  { base }: AdoptedMember,
+): AdoptionStep => ({
   graph: move.from,
   kind: 'names',
-  change: { kind: 'name', from: move.from, to: move.to, own },
+  change: { kind: 'name', from: move.from, to: move.to, own, ...(digest !== undefined && { digest }) },
   work: { base, updates: [updateOfMove(move)], graphs: 2 },
 })
 
 const typeStep = (
   { document, exists, isContainer }: TypedMove,
-  { member: { base }, writing }: Means,
+  { member: { base }, writing, undo }: Means,
 ): AdoptionStep => ({
   graph: document,
   kind: isContainer ? 'containers' : 'types',
-  change: { kind: exists ? 'type' : 'container', document },
+  change: { kind: exists ? 'type' : 'creating', document },
   work: exists
     ? { base, updates: [updateOfType(document, isContainer)], graphs: 1 }
-    : { act: () => writing.createContainer(document) },
+    : {
+        async act() {
+          const outcome = await writing.createContainer(document)
+          if (!outcome || !('etag' in outcome)) return outcome
+          undo.add({ kind: 'container', document, etag: outcome.etag })
+          return undefined
+        },
+      },
 })
 
 interface Level {

@@ -4,8 +4,11 @@ import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Failure } from '../../problem.js'
 import { inReferenceParts } from './references.js'
 
-/** The outcome of one request: why the gateway refuses it, or a failure that stops the run. */
-export type JoinOutcome = undefined | { readonly refusal: string } | Failure<string>
+/**
+ * The outcome of one request: why the gateway refuses it, or a failure that stops the run.
+ * `isUnclear`: the request, or an earlier try, may have had an effect nevertheless.
+ */
+export type JoinOutcome = undefined | { readonly refusal: string; readonly isUnclear?: boolean } | Failure<string>
 
 /** Idempotent updates for one graph, which may share a request; or a separate request. */
 export type JoinWork =
@@ -64,19 +67,24 @@ function* sharing<S extends { readonly work: JoinWork }>(steps: Iterable<S>): Ge
   if (share.length > 0) yield share
 }
 
+/** @param isUnclear an earlier request with these steps may have had an effect */
 async function outcomesOf<S extends { readonly work: JoinWork }>(
   steps: readonly S[],
   writing: Updating,
+  isUnclear = false,
 ): Promise<readonly (readonly [S, JoinOutcome])[]> {
   const [first, ...others] = steps
   if (first === undefined) return []
-  if (others.length === 0) return [[first, await outcomeOf(first.work, writing)]]
+  if (others.length === 0) {
+    const outcome = await outcomeOf(first.work, writing)
+    return [[first, isUnclear && outcome && 'refusal' in outcome ? { ...outcome, isUnclear } : outcome]]
+  }
   const works = steps.flatMap(({ work }) => ('updates' in work ? [work] : []))
   const outcome = await writing.update(works[0]!.base, works.flatMap(({ updates }) => updates).join(' ;\n'))
   if (outcome === undefined || isFailure(outcome)) return steps.map((step) => [step, outcome])
   const outcomes: (readonly [S, JoinOutcome])[] = []
   for (const half of inReferenceParts(steps, Math.ceil(steps.length / 2))) {
-    outcomes.push(...(await outcomesOf(half, writing)))
+    outcomes.push(...(await outcomesOf(half, writing, isUnclear || outcome.isUnclear)))
     // A failure stops the run, so the rest is not tried.
     if (isFailure(outcomes.at(-1)![1])) break
   }
@@ -85,9 +93,11 @@ async function outcomesOf<S extends { readonly work: JoinWork }>(
 
 async function outcomeOf(work: JoinWork, writing: Updating): Promise<JoinOutcome> {
   if ('act' in work) return work.act()
-  for (const text of work.updates) {
+  for (const [index, text] of work.updates.entries()) {
     const outcome = await writing.update(work.base, text)
-    if (outcome) return outcome
+    if (!outcome) continue
+    // The updates before it have been made.
+    return 'refusal' in outcome && index > 0 ? { ...outcome, isUnclear: true } : outcome
   }
   return undefined
 }

@@ -50,6 +50,8 @@ export interface RefusedMove {
   readonly why: string
 }
 
+export const whyTaken = (to: string): string => `<${to}> already exists: merge the two graphs yourself`
+
 const namesTyped = (type: string): string => `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?g a <${DH(type)}> } }`
 
 export async function adoptionPlanOf(
@@ -117,7 +119,7 @@ function movesOf(
     if (!isNameable(graph)) return 'its name has dot segments or invalid characters: load it again with another name'
     if (endpoints.has(to))
       return `<${to}> is the name of an endpoint: give the graph another name, --rename '${graph}=${endpoints.instead(to)}'`
-    if (documents.has(to)) return `<${to}> already exists: merge the two graphs yourself`
+    if (documents.has(to)) return whyTaken(to)
     if (times.get(to)! > 1) return `another graph would also become <${to}>: rename one of them with --rename FROM=TO`
     return undefined
   }

@@ -1,13 +1,14 @@
-// Undoes an adoption through a gateway: names first, then created containers, then references.
-import { MANAGED } from '../../documents/next-state.js'
+// Undoes an adoption through a gateway: names first, then created containers, then references. What others have written
+// since, or in place of something that was refused, stays.
 import { isFailure, type Failure, type Problem } from '../../problem.js'
-import { RDF, SIOC } from '../../rdf/vocabulary.js'
+import { SIOC } from '../../rdf/vocabulary.js'
 import { select } from '../../stores/select.js'
 import type { Progress, AdoptionWriting } from './carry-out.js'
+import { graphContents, type GraphContent } from './graph-contents.js'
 import { perform, type JoinOutcome, type JoinWork } from './joined.js'
 import type { AdoptedMember } from './look-through.js'
 import type { RefusedMove } from './plan.js'
-import { updateBack, updatesInPlace } from './references.js'
+import { inReferenceParts, updateBack, updatesInPlace, type RenamedPair } from './references.js'
 import type { UndoneChange } from './undo-file.js'
 
 export interface TakenBack {
@@ -24,69 +25,167 @@ interface Means {
   readonly report: Progress
 }
 
+type Of<K extends UndoneChange['kind']> = Extract<UndoneChange, { kind: K }>
+
+/** The number that is done, or the failure that stopped the run. */
+type Count = number | Failure<string>
+
+export const CHANGED = 'it has been changed since, so it stays'
+
 export async function takeBack(changes: readonly UndoneChange[], means: Means): Promise<TakenBack | Failure<string>> {
-  const { member, writing, report } = means
   const refused: RefusedMove[] = []
   const inReverse = changes.toReversed()
-  async function all<T extends UndoneChange>(
-    what: string,
-    some: readonly T[],
-    workOf: (change: T) => JoinWork,
-  ): Promise<number | Failure<string>> {
-    let [count, done] = [0, 0]
-    for await (const [{ change }, outcome] of perform(stepsOf(some, workOf), writing)) {
-      if (isFailure(outcome)) return outcome
-      report(what, ++done, some.length)
-      if (outcome === undefined) count++
-      else refused.push({ graph: graphOf(change), why: outcome.refusal })
-    }
-    return count
-  }
-  const names = await all('names', of(inReverse, 'name'), ({ from, to, own }) => ({
-    base: member.base,
-    updates: [updateBack(from, to, own)],
-    graphs: 2,
-  }))
+  const names = await namesBack(of(inReverse, 'name'), means, refused)
   if (isFailure(names)) return names
-  let containers = 0
-  // A container is removed after its content.
-  for (const { document } of of(inReverse, 'container')) {
-    const removed = await removeContainer(document, means)
-    if (isFailure(removed)) return removed
-    if (removed === undefined) containers++
-    else refused.push({ graph: document, why: removed.refusal })
-  }
-  const references = await all('references', of(inReverse, 'references'), ({ base, graph, pairs }) => ({
-    base,
-    updates: updatesInPlace({ graph, pairs: pairs.map(([before, after]) => [after, before] as const) }),
-    graphs: 1,
-  }))
+  const containers = await containersBack(inReverse.filter(isContainer), means, refused)
+  if (isFailure(containers)) return containers
+  const references = await referencesBack(of(inReverse, 'references'), means, refused)
   return isFailure(references) ? references : { names, containers, references, refused }
 }
 
-/** The texts are long, so they are made when needed. */
-function* stepsOf<T>(changes: readonly T[], workOf: (change: T) => JoinWork): Generator<{ change: T; work: JoinWork }> {
-  for (const change of changes) yield { change, work: workOf(change) }
+const of = <K extends UndoneChange['kind']>(changes: readonly UndoneChange[], kind: K) =>
+  changes.filter((change): change is Of<K> => change.kind === kind)
+
+/** The number of graphs that are looked at before they change. */
+const TOGETHER = 100
+
+async function namesBack(changes: readonly Of<'name'>[], means: Means, refused: RefusedMove[]): Promise<Count> {
+  const { base, store } = means.member
+  let [count, done] = [0, 0]
+  for (const part of inReferenceParts(changes, TOGETHER)) {
+    const named = part.flatMap(({ from, to }) => [from, to].map((graph) => ({ graph, document: to })))
+    const contents = await graphContents(store, named)
+    if (isFailure(contents)) return contents
+    const made: Of<'name'>[] = []
+    for (const change of part) {
+      const why = whyStays(change, contents)
+      if (why !== undefined) refused.push({ graph: change.to, why })
+      else if (contents.has(change.to)) made.push(change)
+    }
+    const workOf = ({ from, to, own }: Of<'name'>): JoinWork => ({ base, updates: [updateBack(from, to, own)], graphs: 2 }) // prettier-ignore
+    const back = await performAll(stepsOf(made, ({ to }) => to, workOf), means, refused) // prettier-ignore
+    if (isFailure(back)) return back
+    count += back
+    means.report('names', (done += part.length), changes.length)
+  }
+  return count
 }
 
-const graphOf = (change: UndoneChange): string =>
-  change.kind === 'name' ? change.to : change.kind === 'references' ? change.graph : change.document
+/** A graph that still has its old name, or no longer exists, needs no reason. */
+function whyStays(
+  { from, to, digest }: Of<'name'>,
+  contents: ReadonlyMap<string, GraphContent | Problem>,
+): string | undefined {
+  const content = contents.get(to)
+  if (content === undefined) return undefined
+  if (isFailure(content)) return content.detail
+  if (contents.has(from)) return `<${from}> exists, so both stay`
+  return (digest === undefined ? content.isModified : content.digest !== digest) ? CHANGED : undefined
+}
 
-const of = <K extends UndoneChange['kind']>(changes: readonly UndoneChange[], kind: K) =>
-  changes.filter((change): change is Extract<UndoneChange, { kind: K }> => change.kind === kind)
+const isContainer = (change: UndoneChange): change is Of<'container' | 'creating'> =>
+  change.kind === 'container' || change.kind === 'creating'
 
-async function removeContainer(document: string, { member, writing }: Means): Promise<JoinOutcome> {
-  const used = await isUsed(document, member)
+/** A container is removed after its content. */
+async function containersBack(
+  changes: readonly Of<'container' | 'creating'>[],
+  { member, writing, report }: Means,
+  refused: RefusedMove[],
+): Promise<Count> {
+  let [count, done] = [0, 0]
+  for (const change of changes) {
+    const { document } = change
+    const contents = await graphContents(member.store, [{ graph: document, document }])
+    if (isFailure(contents)) return contents
+    const content = contents.get(document)
+    report('containers', ++done, changes.length)
+    if (content === undefined) continue
+    const removed = await removeContainer(change, content, { member, writing })
+    if (isFailure(removed)) return removed
+    if (removed === undefined) count++
+    else refused.push({ graph: document, why: removed.refusal })
+  }
+  return count
+}
+
+async function removeContainer(
+  change: Of<'container' | 'creating'>,
+  content: GraphContent | Problem,
+  { member, writing }: Pick<Means, 'member' | 'writing'>,
+): Promise<JoinOutcome> {
+  const { document } = change
+  if (isFailure(content)) return { refusal: content.detail }
+  const used = content.count > 0 || (await hasChildren(document, member))
   if (isFailure(used)) return used
   if (used) return { refusal: 'it is not empty' }
-  return writing.remove(document)
+  if (change.kind === 'creating')
+    return { refusal: 'it is unknown who created it, since adopt was interrupted: delete it yourself' }
+  if (change.etag === undefined && content.isModified) return { refusal: CHANGED }
+  return writing.remove(document, change.etag)
 }
 
-async function isUsed(document: string, { store }: AdoptedMember): Promise<boolean | Problem> {
-  const managed = [...MANAGED, RDF('type')].map((property) => `<${property}>`).join(', ')
-  const query = `SELECT ?x WHERE {
-    { GRAPH ?x { ?x <${SIOC('has_parent')}>|<${SIOC('has_container')}> <${document}> } }
-    UNION { GRAPH <${document}> { ?x ?p ?o FILTER(?x != <${document}> || ?p NOT IN (${managed})) } } } LIMIT 1`
+async function hasChildren(document: string, { store }: AdoptedMember): Promise<boolean | Problem> {
+  const query = `SELECT ?x WHERE { GRAPH ?x { ?x <${SIOC('has_parent')}>|<${SIOC('has_container')}> <${document}> } } LIMIT 1`
   const rows = await select(store, query, ['x'], {})
   return isFailure(rows) ? rows : rows.length > 0
+}
+
+/** References to what still has its new name stay. */
+async function referencesBack(
+  changes: readonly Of<'references'>[],
+  means: Means,
+  refused: RefusedMove[],
+): Promise<Count> {
+  const targets = new Set(changes.flatMap(({ pairs }) => pairs.map(targetOf)))
+  const stay = new Set<string>()
+  for (const part of inReferenceParts([...targets], TOGETHER)) {
+    const contents = await graphContents(means.member.store, part.map((graph) => ({ graph, document: graph }))) // prettier-ignore
+    if (isFailure(contents)) return contents
+    for (const graph of contents.keys()) stay.add(graph)
+  }
+  for (const graph of stay)
+    if (!refused.some((one) => one.graph === graph)) refused.push({ graph, why: 'it exists, so references to it stay' })
+  const changed = changes.flatMap((change) => {
+    const pairs = change.pairs.filter((pair) => !stay.has(targetOf(pair)))
+    return pairs.length === 0 ? [] : [{ ...change, pairs }]
+  })
+  const workOf = ({ base, graph, pairs }: Of<'references'>): JoinWork => ({
+    base,
+    updates: updatesInPlace({ graph, pairs: pairs.map(([before, after]) => [after, before] as const) }),
+    graphs: 1,
+  })
+  return performAll(stepsOf(changed, ({ graph }) => graph, workOf), means, refused, (done) => means.report('references', done, changed.length)) // prettier-ignore
+}
+
+/** The graph with the new name. */
+const targetOf = ([, after]: RenamedPair): string => after.split('#', 1)[0] ?? after
+
+interface Step {
+  readonly graph: string
+  readonly work: JoinWork
+}
+
+/** The texts are long, so they are made when needed. */
+function* stepsOf<T>(
+  changes: readonly T[],
+  graphOf: (change: T) => string,
+  workOf: (change: T) => JoinWork,
+): Generator<Step> {
+  for (const change of changes) yield { graph: graphOf(change), work: workOf(change) }
+}
+
+async function performAll(
+  steps: Iterable<Step>,
+  { writing }: Means,
+  refused: RefusedMove[],
+  report: (done: number) => void = () => undefined,
+): Promise<Count> {
+  let [count, done] = [0, 0]
+  for await (const [{ graph }, outcome] of perform(steps, writing)) {
+    if (isFailure(outcome)) return outcome
+    report(++done)
+    if (outcome === undefined) count++
+    else refused.push({ graph, why: outcome.refusal })
+  }
+  return count
 }

@@ -1,5 +1,6 @@
-// The file for undoing an adoption: a line for each change, written before the change is made. An interrupted run
-// leaves it open, and the next run of the same kind continues it.
+// The file for undoing an adoption: a line for each change, written before the change is made, and one for each that is
+// certainly refused. Of containers, a line after the answer tells that this run has created it. An interrupted run
+// leaves the file open, and the next run of the same kind continues it.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Failure } from '../../problem.js'
@@ -15,10 +16,25 @@ export type UndoneChange =
       readonly graph: string
       readonly pairs: readonly RenamedPair[]
     }
-  /** `own`: triples that the gateway may have replaced, as N-Triples. */
-  | { readonly kind: 'name'; readonly from: string; readonly to: string; readonly own: readonly string[] }
-  | { readonly kind: 'container'; readonly document: string }
+  /**
+   * `own`: triples that the gateway may have replaced, as N-Triples. `digest` of the content (graph-contents.ts); files
+   * of 0.4.3 have none.
+   */
+  | {
+      readonly kind: 'name'
+      readonly from: string
+      readonly to: string
+      readonly own: readonly string[]
+      readonly digest?: string
+    }
+  /** A created container, and its entity-tag. Files of 0.4.3 have none, and may name containers of others. */
+  | { readonly kind: 'container'; readonly document: string; readonly etag?: string }
+  /** A container that the run was about to create. */
+  | { readonly kind: 'creating'; readonly document: string }
   | { readonly kind: 'type'; readonly document: string }
+
+/** The change has not been made. */
+type RefusedChange = { readonly kind: 'refused'; readonly change: UndoneChange }
 
 export interface Undoing {
   readonly base: string
@@ -29,7 +45,7 @@ export interface Undoing {
 
 export interface UndoFile {
   readonly file: string
-  add(change: UndoneChange): void
+  add(line: UndoneChange | RefusedChange): void
   /** Marks the run as complete. */
   end(): void
 }
@@ -100,15 +116,45 @@ export function readUndoFile(file: string): ReadUndo | Failure<'undo.failed'> {
     const why = error instanceof SyntaxError ? 'is not a file of adopt' : `cannot be read (${(error as NodeJS.ErrnoException).code})` // prettier-ignore
     return failed(file, `${why}. Give a file that triplegate adopt has written.`)
   }
-  const [about, ...rest] = lines as [Undoing | null | undefined, ...UndoneChange[]]
+  const [about, ...rest] = lines as [Undoing | null | undefined, ...Line[]]
   if (typeof about?.base !== 'string' || typeof about.admin !== 'string' || !rest.every(isLine))
     return failed(file, 'is not a file of adopt. Give a file that triplegate adopt has written.')
-  const isOf = (kind: string) => (change: { readonly kind: string }) => change.kind === kind
   return {
     about,
-    changes: rest.filter((change) => ![END, UNDONE].some((kind) => isOf(kind)(change))),
-    isUndone: rest.some(isOf(UNDONE)),
+    changes: changesOf(rest),
+    isUndone: rest.some(({ kind }) => kind === UNDONE),
     markUndone: () => appendFileSync(file, `${JSON.stringify({ kind: UNDONE })}\n`),
+  }
+}
+
+type Line = UndoneChange | RefusedChange | { readonly kind: typeof END } | { readonly kind: typeof UNDONE }
+
+/** What may have been made, in the order of the last lines about it. */
+function changesOf(lines: readonly Line[]): readonly UndoneChange[] {
+  const found = new Map<string, { readonly change: UndoneChange; readonly times: number }>()
+  for (const line of lines) {
+    if (line.kind === END || line.kind === UNDONE) continue
+    const change = line.kind === 'refused' ? line.change : line
+    const key = keyOf(change)
+    // References may have changed in an earlier run that this one continues; other changes are not made twice.
+    const before = change.kind === 'references' ? (found.get(key)?.times ?? 0) : 0
+    const times = line.kind === 'refused' ? before - 1 : before + 1
+    found.delete(key)
+    if (times > 0) found.set(key, { change, times })
+  }
+  return [...found.values()].map(({ change }) => change)
+}
+
+function keyOf(change: UndoneChange): string {
+  switch (change.kind) {
+    case 'name':
+      return `name ${change.from} ${change.to}`
+    case 'references':
+      return JSON.stringify(change)
+    case 'type':
+      return `type ${change.document}`
+    default:
+      return `container ${change.document}`
   }
 }
 
@@ -116,6 +162,11 @@ const isIri = (value: unknown): boolean => typeof value === 'string' && isNameab
 const areAll = (value: unknown, test: (one: unknown) => boolean): boolean => Array.isArray(value) && value.every(test)
 const isPair = (value: unknown): boolean => areAll(value, isIri) && (value as unknown[]).length === 2
 const isTriple = (value: unknown): boolean => typeof value === 'string' && readNTriples(value)?.length === 1
+const isEither = (value: unknown, pattern: RegExp): boolean => value === undefined || (typeof value === 'string' && pattern.test(value)) // prettier-ignore
+/** RFC 9110 §8.8.3 */
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e]*"$/
+
+const CHANGES: ReadonlySet<unknown> = new Set(['references', 'name', 'container', 'creating', 'type'] satisfies UndoneChange['kind'][]) // prettier-ignore
 
 /** A line becomes part of updates that run with all rights of the owner, so it must contain nothing else. */
 function isLine(line: Partial<Record<string, unknown>> | null): boolean {
@@ -123,8 +174,14 @@ function isLine(line: Partial<Record<string, unknown>> | null): boolean {
     case 'references':
       return isIri(line['base']) && isIri(line['graph']) && areAll(line['pairs'], isPair)
     case 'name':
-      return isIri(line['from']) && isIri(line['to']) && areAll(line['own'], isTriple)
+      return isIri(line['from']) && isIri(line['to']) && areAll(line['own'], isTriple) && isEither(line['digest'], /^/)
+    case 'refused': {
+      const { change } = line as { readonly change?: Partial<Record<string, unknown>> | null }
+      return CHANGES.has(change?.['kind']) && isLine(change ?? null)
+    }
     case 'container':
+      return isIri(line['document']) && isEither(line['etag'], ENTITY_TAG)
+    case 'creating':
     case 'type':
       return isIri(line['document'])
     default:

@@ -236,7 +236,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
       ['nonsense\n', 3, /is not a file of adopt/],
       ['{}\n', 3, /is not a file of adopt/],
       ['null\n', 3, /is not a file of adopt/],
-      ...['null', '{"kind":"other"}', '{"kind":"type","document":"urn:a> } } ; DROP ALL ; INSERT DATA { GRAPH <urn:b> { <urn:c"}', `{"kind":"name","from":"${base}a","to":"${base}b/","own":["<urn:a> <urn:b> 1 } } ; DROP ALL"]}`, `{"kind":"references","base":"${base}","graph":"${base}a/","pairs":[["urn:a","urn:b> ) } DROP ALL"]]}`].map((line) => [`${lines.split('\n')[0]!}\n${line}\n`, 3, /is not a file of adopt/] as const),
+      ...['null', '{"kind":"other"}', '{"kind":"refused"}', '{"kind":"refused","change":{"kind":"end"}}', '{"kind":"container","document":"urn:a","etag":"\\"a\\"\\r\\nX: 1"}', '{"kind":"creating","document":"urn:a>"}', '{"kind":"type","document":"urn:a> } } ; DROP ALL ; INSERT DATA { GRAPH <urn:b> { <urn:c"}', `{"kind":"name","from":"${base}a","to":"${base}b/","own":["<urn:a> <urn:b> 1 } } ; DROP ALL"]}`, `{"kind":"references","base":"${base}","graph":"${base}a/","pairs":[["urn:a","urn:b> ) } DROP ALL"]]}`].map((line) => [`${lines.split('\n')[0]!}\n${line}\n`, 3, /is not a file of adopt/] as const),
       [lines.replaceAll(base, 'https://other.example/'), 2, /belongs to another gateway\. Write triplegate adopt https:\/\/other/],
     ]
     for (const [text, code, out] of rows) {

@@ -55,6 +55,28 @@ void t.test('outcomes', async (t) => {
   }
 })
 
+void t.test('a refusal is unclear if an earlier request with the step may have had an effect', async (t) => {
+  const [no, lost] = [{ refusal: 'bad' }, { refusal: 'late', isUnclear: true }] as const
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, steps: readonly Step[], answers: readonly JoinOutcome[], unclear: readonly boolean[]])[] = [
+    ['one request', some(1), [no], [false]],
+    ['one request, whose answer is lost', some(1), [lost], [true]],
+    ['a joined request that is refused', some(2), [no, no, no], [false, false]],
+    ['a joined request, whose answer is lost', some(2), [lost, no, no], [true, true]],
+    ['halves', some(4), [no, lost, no, no, no, no, no], [true, true, false, false]],
+    ['the second update of a step', some(1, 10, { parts: 2 }), [undefined, no], [true]],
+    ['the first update of a step', some(1, 10, { parts: 2 }), [no], [false]],
+  ]
+  for (const [name, steps, answers, unclear] of rows) {
+    let sent = 0
+    const update = (): Promise<JoinOutcome> => Promise.resolve(answers[sent++])
+    const outcomes: JoinOutcome[] = []
+    for await (const [, outcome] of perform(steps, { update })) outcomes.push(outcome)
+    t.strictSame(outcomes.map((one) => one && 'refusal' in one && (one.isUnclear ?? false)), unclear, name) // prettier-ignore
+    t.equal(sent, answers.length, `${name}: requests`)
+  }
+})
+
 void t.test('a failure ends the run', async (t) => {
   let sent = 0
   const gone = { failure: 'gateway.unreachable', detail: 'gone' } as const
