@@ -97,7 +97,7 @@ export interface WritePlan<Answer> {
 
 interface Place {
   readonly locks: readonly Lock[]
-  /** The documents that may be written: their writes in doubt are settled first. */
+  /** The graphs with a history that may be written: their writes in doubt are settled first. */
   readonly settles: readonly string[]
   /** Aborts the write until its locks are taken. */
   readonly signal?: AbortSignal
