@@ -53,7 +53,7 @@ export async function settleDocument(doubts: Doubts, document: string): Promise<
     forget(doubts, entry, true)
   }
   for (const entry of unswept) {
-    const failed = await sweep.document(document, authorOf(entry))
+    const failed = (await whyRunning(doubts, entry)) ?? (await sweep.document(document, authorOf(entry)))
     if (failed) return failed
   }
   return undefined
@@ -86,6 +86,13 @@ async function whyOpen({ store, since, opened }: Doubts, { id }: OpenEntry): Pro
   return store.update(FENCE)
 }
 
+/** Undefined if the update of any document is over, which is asked once. Its effects are swept after that. */
+async function whyRunning(doubts: Doubts, entry: OpenEntry): Promise<undefined | Problem> {
+  const open = doubts.since.has(entry.id) ? await whyOpen(doubts, entry) : undefined
+  if (!open) doubts.since.delete(entry.id)
+  return open
+}
+
 /** Settles as many writes in doubt as can be settled now. */
 export async function settleEach(doubts: Doubts): Promise<void> {
   const { history, sweep, locks, since, unswept } = doubts
@@ -99,7 +106,7 @@ export async function settleEach(doubts: Doubts): Promise<void> {
     await underLocks({ locks }, [[document, 'exclusive']], () => settleDocument(doubts, document))
   }
   for (const entry of unswept) {
-    if (since.has(entry.id) && (await whyOpen(doubts, entry))) continue
+    if (await whyRunning(doubts, entry)) continue
     if (await sweep.all(authorOf(entry))) continue
     await history.undone([entry])
     unswept.delete(entry)

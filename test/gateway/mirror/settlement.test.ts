@@ -98,16 +98,30 @@ interface TestStore extends GraphStore {
   slowness: number
   /** The connection of the next edit breaks before the store has done it, or after. */
   breaks: 'before' | 'after' | undefined
+  /** The gateway no longer waits for the next update, which runs until this is false. */
+  isLate: boolean
 }
 
 async function makeStore(t: Test, maxGraphLength = 1_000_000): Promise<TestStore> {
   const store = { ...(await openEmbeddedStore('settlement', { maxGraphLength })) }
   delete store.announces
   t.teardown(() => store.close())
+  let running: string | undefined
   const slow: TestStore = {
     ...store,
     slowness: 0,
     breaks: undefined,
+    isLate: false,
+    async update(text) {
+      if (slow.isLate) {
+        running ??= text
+        return problem(running === text ? 'store.time' : 'store.in-doubt', 'An update is running.')
+      }
+      const late = running
+      running = undefined
+      if (late !== undefined) await store.update(late)
+      return store.update(text)
+    },
     async edit(edits) {
       const when = slow.breaks
       slow.breaks = undefined
@@ -166,6 +180,29 @@ void t.test('the changes of two updates of any document are distinguished', asyn
   await until(() => life.history.status().inDoubt === 0)
   t.equal(await life.journalled.update(update(retitle('ann’s', 'bob’s'), 'urn:bob')), undefined)
   for (const name of names) t.same(await life.commits(iriOf(name)), ['PUT ann', 'UPDATE ann', 'UPDATE bob'], name)
+})
+
+void t.test('no write is decided while the store may still run an update of any document', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  const first = await live(folder, store)
+  await first.journalled.carryOut(put('a', '1'))
+  store.isLate = true
+  const answer = await first.journalled.update(update(retitle('1', '2'), 'urn:bob'))
+  t.equal(answer?.failure, 'store.time')
+  // Like a write: settled, then read.
+  const settled = async ({ journalled }: Life): Promise<unknown> =>
+    (await journalled.settle(iriOf('a')))?.failure ?? /"(.)" \./.exec(String(await store.read(iriOf('a'))))?.[1]
+  t.equal(await settled(first), 'store.in-doubt')
+  await first.close()
+  // A gateway that starts meanwhile does not know when the update began.
+  const second = await live(folder, store)
+  t.teardown(second.close)
+  const seen = new Set([await settled(second)])
+  store.isLate = false
+  await until(async () => seen.add(await settled(second)).size === 2)
+  t.same([...seen], ['store.in-doubt', '2'])
+  await until(() => second.history.status().inDoubt === 0)
+  t.same(await second.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
 })
 
 void t.test('killed after journalling the changes of an update, before marking them as done: one commit', async (t) => {
