@@ -34,15 +34,17 @@ export async function sweepFiles(application: HasFiles, log: Log): Promise<void>
   }
 }
 
+/** @param document only by this one; undefined: by any */
 export async function describedAmong(
   application: HasFiles,
   sha1s: readonly string[],
-  call: Call = {},
+  document?: string,
 ): Promise<ReadonlySet<string> | Problem> {
   const uploads = uploadsOf(application)
   const files = sha1s.map((sha1) => `<${uploads}${sha1}>`).join(' ')
-  const query = `SELECT ?f ?g WHERE { VALUES ?f { ${files} } GRAPH ?g { ?f a <${NFO('FileDataObject')}> } }`
-  const rows = await select(application.store, query, ['f', 'g'], call)
+  const only = document === undefined ? '' : `VALUES ?g { ${nTriplesTerm(iri(document))} }`
+  const query = `SELECT ?f ?g WHERE { ${only} VALUES ?f { ${files} } GRAPH ?g { ?f a <${NFO('FileDataObject')}> } }`
+  const rows = await select(application.store, query, ['f', 'g'], {})
   if (isFailure(rows)) return rows
   const own = rows.filter(([, graph]) => graph && application.isDocument(graph.value))
   return new Set(own.map(([file]) => file!.value.slice(uploads.length)))

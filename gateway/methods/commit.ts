@@ -3,13 +3,13 @@
 // and profiles.
 import type { WriteBasis } from '../../versioning/history.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
-import { type Document, isWhole } from '../documents/document.js'
+import { type Document, isWhole, type LargeDocument } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
 import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { type Lock, underLocks } from '../documents/locks.js'
 import { documentsBelow } from '../documents/subtree.js'
 import { isSha1 } from '../files/files.js'
-import { uploadsOf } from '../files/sweep-files.js'
+import { describedAmong, uploadsOf } from '../files/sweep-files.js'
 import type { Access, Application, Gateway, Member } from '../gateway.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { type Problem, isFailure } from '../problem.js'
@@ -44,7 +44,7 @@ function logOrphans(
   })
 }
 
-/** The most files of one write: each takes a query to the store. */
+/** The most files of one write that its agent may pass on, since each takes a query; and those of one query. */
 const MOST_FILES = 100
 
 /**
@@ -60,8 +60,10 @@ async function recordFiles(
   if (!next) return []
   const { files } = application
   const { iri } = next.document
-  const before = new Set(current && isWhole(current) ? described(current, application) : [])
-  const fresh = described(next.document, application).filter((sha1) => !before.has(sha1))
+  const all = described(next.document, application)
+  const before = current && (await describedBefore(application, current, all))
+  if (isFailure(before)) return before
+  const fresh = all.filter((sha1) => !before?.has(sha1))
   let asked = 0
   for (const sha1 of fresh) {
     if (brought.includes(sha1) || !(await files.find(sha1))) continue
@@ -72,6 +74,24 @@ async function recordFiles(
     if (failed) return failed
   }
   return fresh
+}
+
+/** The store is asked if the content cannot be read: then the readers of the document keep the files too. */
+async function describedBefore(
+  application: Writing['application'],
+  current: Document | LargeDocument,
+  sha1s: readonly string[],
+): Promise<ReadonlySet<string> | Problem> {
+  if (isWhole(current)) return new Set(described(current, application))
+  const stored: string[] = []
+  const before = new Set<string>()
+  for (const sha1 of sha1s) if (await application.files.find(sha1)) stored.push(sha1)
+  for (let at = 0; at < stored.length; at += MOST_FILES) {
+    const some = await describedAmong(application, stored.slice(at, at + MOST_FILES), current.iri)
+    if (isFailure(some)) return some
+    for (const sha1 of some) before.add(sha1)
+  }
+  return before
 }
 
 /** The SHA-1s of the files that these triples describe. */
@@ -100,7 +120,7 @@ export interface WritePlan<Answer> {
 
 interface Place {
   readonly locks: readonly Lock[]
-  /** The documents that may be written: their writes in doubt are settled first. */
+  /** The graphs with a history that may be written: their writes in doubt are settled first. */
   readonly settles: readonly string[]
   /** Aborts the write until its locks are taken. */
   readonly signal?: AbortSignal

@@ -12,7 +12,8 @@ import type { GraphStore } from '../stores/store.js'
 import { transactionsOf } from '../stores/transaction-probe.js'
 import { blobsIn, inParallel, inSlices, type Mirrored } from './all-documents.js'
 import { makeApplier, type Applier } from './applier.js'
-import { hasContent, makeSo } from './make-so.js'
+import { makeSo } from './make-so.js'
+import { settleEntries } from './open-entries.js'
 import { historyProblem } from './write-failures.js'
 
 interface BringUpSettings extends Mirrored {
@@ -168,25 +169,11 @@ async function makeLatest(settings: BringUpSettings, document: string): Promise<
   return undefined
 }
 
-/**
- * Carries out open entries: no client was told that they failed. Drops those that the store refuses, and those of writes
- * that the journal has only in part and the store has not done: such a write is done whole or not at all.
- */
 async function settleOpen(settings: BringUpSettings, open: readonly OpenEntry[]): Promise<undefined | Problem> {
-  const { history } = settings
   for (const document of new Set(open.map((entry) => entry.document))) {
     const entries = open.filter((entry) => entry.document === document)
-    for (let last = entries.at(-1); last?.isPart; last = entries.at(-1)) {
-      const isDone = await hasContent(settings, last)
-      if (isFailure(isDone)) return isDone
-      if (isDone) break
-      await history.undone(entries.splice(-1))
-    }
-    const newest = entries.at(-1)
-    const failed = newest && !newest.isPart ? await makeSo(settings, newest) : undefined
-    if (!failed) history.done(entries)
-    else if ('unfit' in failed) await history.undone(entries)
-    else return failed
+    const done = await settleEntries(settings, entries)
+    if (isFailure(done)) return done
   }
   return undefined
 }

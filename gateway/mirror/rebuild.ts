@@ -1,11 +1,11 @@
 // Fills an empty store from the repository and the journal.
-import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { keepPosition } from './bring-up.js'
 import { makeSo } from './make-so.js'
 import { verify } from './mirror.js'
+import { fitToFill } from './open-entries.js'
 import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './all-documents.js'
 import { makeMirrorProgress, type MirrorOutcome, type Report } from './report.js'
 
@@ -69,16 +69,18 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     return undefined
   })
   if (failed) return failed
-  // Open entries count as done, since no client was told otherwise. Only updates are lost whose effects had not been
-  // read yet.
-  const [unread, open] = [history.open().filter(isUnread), history.open().filter((entry) => !isUnread(entry))]
-  for (const { document, content } of open) later.set(document, content)
+  // Open entries count as done, since no client was told otherwise. Only writes are lost whose effects had not been read
+  // yet: updates, and writes that the journal has only in part.
+  const open = history.open()
+  const done = fitToFill(open.filter(({ unread }) => !unread))
+  for (const { document, content } of done) later.set(document, content)
   for (const [document, content] of later) {
     const failed = await put({ document, content })
     if (failed) return failed
   }
-  history.done(open)
-  await history.undone(unread)
+  history.done(done)
+  const isDone = new Set(done.map(({ id }) => id))
+  await history.undone(open.filter(({ id }) => !isDone.has(id)))
   return unreadable
 }
 
@@ -117,5 +119,3 @@ async function placeOf({ history, pathOf }: Mirrored, document: string): Promise
 }
 
 const INDEXED_MS = 2_000
-
-const isUnread = ({ unread }: OpenEntry): boolean => unread !== undefined

@@ -8,7 +8,7 @@ import type { States } from '../documents/stored-state.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { makeSo } from './make-so.js'
+import { settleEntries } from './open-entries.js'
 import { DOUBT_FIELDS, DOUBT_MS, FENCE } from './write-failures.js'
 
 export type Author = Pick<VersionedChange, 'method' | 'agent' | 'time'>
@@ -42,41 +42,55 @@ export interface Doubts extends SettlementSettings {
 /** Undefined if no change of this document is in doubt (any more). Call it under the document's lock. */
 export async function settleDocument(doubts: Doubts, document: string): Promise<undefined | Problem> {
   const { history, sweep, unswept } = doubts
-  // Settle updates last: the sweep attributes every unclaimed change to them.
   const open = history.open(document).filter(({ unread }) => unread !== 'dataset')
-  for (const entry of [...open.filter(({ unread }) => !unread), ...open.filter(({ unread }) => unread)]) {
-    const failed = await settleEntry(doubts, entry)
+  const written = await settleWritten(doubts, open.filter(({ unread }) => !unread)) // prettier-ignore
+  if (written) return written
+  // Settle updates last: the sweep attributes every unclaimed change to them.
+  for (const entry of open.filter(({ unread }) => unread)) {
+    const failed = (await whyOpen(doubts, entry)) ?? (await sweep.document(document, authorOf(entry)))
     if (failed) return failed
+    await history.undone([entry])
+    forget(doubts, entry, true)
   }
   for (const entry of unswept) {
-    const failed = await sweep.document(document, authorOf(entry))
+    const failed = (await whyRunning(doubts, entry)) ?? (await sweep.document(document, authorOf(entry)))
     if (failed) return failed
   }
   return undefined
 }
 
-async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined | Problem> {
-  const { history, sweep, since } = doubts
-  // Entries of a log are applied by applier.ts.
-  if (!entry.unread && !since.has(entry.id)) return inDoubt()
-  const over = await isOver(doubts, entry)
-  if (isFailure(over)) return over
-  if (!over) return inDoubt()
-  const failed = entry.unread ? await sweep.document(entry.document, authorOf(entry)) : await makeSo(doubts, entry)
-  if (failed && !('unfit' in failed)) return failed
-  if (entry.unread || failed) await history.undone([entry])
-  else history.done([entry])
-  if (!failed) doubts.late.get(entry.id)?.()
-  doubts.late.delete(entry.id)
-  since.delete(entry.id)
+/** @param entries those of one document that have its content */
+async function settleWritten(doubts: Doubts, entries: readonly OpenEntry[]): Promise<undefined | Problem> {
+  if (entries.length === 0) return undefined
+  for (const entry of entries) {
+    // Entries of a log are applied by applier.ts.
+    const open = doubts.since.has(entry.id) ? await whyOpen(doubts, entry) : inDoubt()
+    if (open) return open
+  }
+  const done = await settleEntries(doubts, entries)
+  if (isFailure(done)) return done
+  for (const entry of entries) forget(doubts, entry, done.includes(entry))
   return undefined
 }
 
-/** True if the store can no longer do the write, if it has not done it yet. */
-async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
-  if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
+function forget({ since, late }: Doubts, { id }: OpenEntry, isDone: boolean): void {
+  if (isDone) late.get(id)?.()
+  late.delete(id)
+  since.delete(id)
+}
+
+/** Undefined if the store can no longer do the write, if it has not done it yet. */
+async function whyOpen({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<undefined | Problem> {
+  if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return inDoubt()
   // A store executes writes one after the other: once it has done this update, it will do no earlier write any more.
-  return (await store.update(FENCE)) ?? true
+  return store.update(FENCE)
+}
+
+/** Undefined if the update of any document is over, which is asked once. Its effects are swept after that. */
+async function whyRunning(doubts: Doubts, entry: OpenEntry): Promise<undefined | Problem> {
+  const open = doubts.since.has(entry.id) ? await whyOpen(doubts, entry) : undefined
+  if (!open) doubts.since.delete(entry.id)
+  return open
 }
 
 /** Settles as many writes in doubt as can be settled now. */
@@ -92,7 +106,7 @@ export async function settleEach(doubts: Doubts): Promise<void> {
     await underLocks({ locks }, [[document, 'exclusive']], () => settleDocument(doubts, document))
   }
   for (const entry of unswept) {
-    if (since.has(entry.id) && (await isOver(doubts, entry)) !== true) continue
+    if (await whyRunning(doubts, entry)) continue
     if (await sweep.all(authorOf(entry))) continue
     await history.undone([entry])
     unswept.delete(entry)

@@ -30,8 +30,10 @@ export async function storeGraph(context: Context, other: OtherFacts, url: strin
   const graph = other.iri
   const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph, 'triples alone')
   if (isFailure(asked)) return asked
-  const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
-  const place = { locks, settles: [], signal: context.request.signal() }
+  const { application } = context
+  const locks = [everyWrite(application, 'shared'), [graph, 'exclusive'] as const]
+  const settles = application.isRecorded(graph) ? [graph] : []
+  const place = { locks, settles, signal: context.request.signal() }
   return commit<Response | Problem>(writingOf(context), place, () => planOf(context, other, asked))
 }
 

@@ -117,7 +117,7 @@ async function carryOutRounds(
       return again ?? planOf({ context, text, rights, named, loaded: sources, plan, seen }, now)
     }
     const locks = locksOf(context, named, (open ?? search) !== undefined)
-    const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isDocument(graph) ? [graph] : []))
+    const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isRecorded(graph) ? [graph] : []))
     const outcome = await commit<Outcome | Again>(updating(context), { locks, settles, signal: left }, pinnedPlan)
     if (!isAgain(outcome)) return outcome
     touches = outcome.again

@@ -8,9 +8,10 @@ import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirr
 import { makeLog } from '../../../gateway/log.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
 import { openStates } from '../../../gateway/documents/stored-state.js'
+import { fillStore } from '../../../gateway/mirror/rebuild.js'
 import { sweepsOf, verify } from '../../../gateway/mirror/mirror.js'
 import type { Mirrored } from '../../../gateway/mirror/all-documents.js'
-import { isFailure } from '../../../gateway/problem.js'
+import { isFailure, problem } from '../../../gateway/problem.js'
 import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
@@ -29,6 +30,8 @@ interface Life {
   commits(document: string): Promise<string[]>
   /** How many documents differ between store and branch. */
   differing(): Promise<number>
+  /** Fills this store from the history. */
+  fill(store: GraphStore): ReturnType<typeof fillStore>
   close(): Promise<void>
 }
 
@@ -81,6 +84,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
       if (isFailure(outcome)) throw new Error(outcome.detail)
       return Object.values(outcome.differences).reduce((sum, count) => sum + count, 0)
     },
+    fill: (store) => fillStore({ ...mirrored, store }, () => undefined),
     async close() {
       await journalled.close()
       await states.close()
@@ -90,13 +94,40 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
   }
 }
 
-async function makeStore(t: Test, maxGraphLength = 1_000_000): Promise<GraphStore & { slowness: number }> {
+interface TestStore extends GraphStore {
+  slowness: number
+  /** The connection of the next edit breaks before the store has done it, or after. */
+  breaks: 'before' | 'after' | undefined
+  /** The gateway no longer waits for the next update, which runs until this is false. */
+  isLate: boolean
+}
+
+async function makeStore(t: Test, maxGraphLength = 1_000_000): Promise<TestStore> {
   const store = { ...(await openEmbeddedStore('settlement', { maxGraphLength })) }
   delete store.announces
   t.teardown(() => store.close())
-  const slow = {
+  let running: string | undefined
+  const slow: TestStore = {
     ...store,
     slowness: 0,
+    breaks: undefined,
+    isLate: false,
+    async update(text) {
+      if (slow.isLate) {
+        running ??= text
+        return problem(running === text ? 'store.time' : 'store.in-doubt', 'An update is running.')
+      }
+      const late = running
+      running = undefined
+      if (late !== undefined) await store.update(late)
+      return store.update(text)
+    },
+    async edit(edits) {
+      const when = slow.breaks
+      slow.breaks = undefined
+      const failed = when === 'before' ? undefined : await store.edit(edits)
+      return failed ?? (when && problem('store.failed', 'The connection broke.'))
+    },
     async read(graph: string) {
       await new Promise((resolve) => setTimeout(resolve, slow.slowness))
       return store.read(graph)
@@ -151,6 +182,29 @@ void t.test('the changes of two updates of any document are distinguished', asyn
   for (const name of names) t.same(await life.commits(iriOf(name)), ['PUT ann', 'UPDATE ann', 'UPDATE bob'], name)
 })
 
+void t.test('no write is decided while the store may still run an update of any document', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  const first = await live(folder, store)
+  await first.journalled.carryOut(put('a', '1'))
+  store.isLate = true
+  const answer = await first.journalled.update(update(retitle('1', '2'), 'urn:bob'))
+  t.equal(answer?.failure, 'store.time')
+  // Like a write: settled, then read.
+  const settled = async ({ journalled }: Life): Promise<unknown> =>
+    (await journalled.settle(iriOf('a')))?.failure ?? /"(.)" \./.exec(String(await store.read(iriOf('a'))))?.[1]
+  t.equal(await settled(first), 'store.in-doubt')
+  await first.close()
+  // A gateway that starts meanwhile does not know when the update began.
+  const second = await live(folder, store)
+  t.teardown(second.close)
+  const seen = new Set([await settled(second)])
+  store.isLate = false
+  await until(async () => seen.add(await settled(second)).size === 2)
+  t.same([...seen], ['store.in-doubt', '2'])
+  await until(() => second.history.status().inDoubt === 0)
+  t.same(await second.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
+})
+
 void t.test('killed after journalling the changes of an update, before marking them as done: one commit', async (t) => {
   const [folder, store] = [temporaryFolder(t), await makeStore(t)]
   const first = await live(folder, store)
@@ -168,6 +222,61 @@ void t.test('killed after journalling the changes of an update, before marking t
   await until(() => second.history.status().inDoubt === 0)
   t.same(await second.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
   t.equal(await second.differing(), 0)
+})
+
+const OTHER = 'urn:other'
+/** Moves the title of the document to a graph whose states are read after the write. */
+async function moveTitle({ journalled }: Life, name: string, title: string): ReturnType<JournalledStore['edit']> {
+  const [document, before] = [iriOf(name), content(name, title)]
+  const after = before.slice(0, before.indexOf('\n') + 1)
+  const moved = before.slice(after.length, -1)
+  const change = { document, before, content: after, method: 'UPDATE', agent: 'urn:bob', time: Date.now() }
+  return journalled.edit(
+    [{ ...change, isPart: true }],
+    [
+      { graph: document, isCleared: false, removed: [moved], added: [], after },
+      { graph: OTHER, isCleared: false, removed: [], added: [moved] },
+    ],
+  )
+}
+
+const ENDS: readonly [what: string, breaks: TestStore['breaks'], title: string | undefined, moved: string | undefined, commits: string[]][] = [
+  ['did not get', 'before', 'precious', undefined, ['PUT ann']],
+  ['has done', 'after', undefined, 'precious', ['PUT ann', 'UPDATE bob']],
+] // prettier-ignore
+const titleIn = (text: unknown): string | undefined => /"(precious)"/.exec(String(text))?.[1]
+
+for (const [what, breaks, title, moved, commits] of ENDS)
+  void t.test(`an update of a document and another graph that the store ${what} is whole or nothing`, async (t) => {
+    const store = await makeStore(t)
+    const life = await live(temporaryFolder(t), store)
+    t.teardown(life.close)
+    await life.journalled.carryOut(put('a', 'precious'))
+    store.breaks = breaks
+    t.equal((await moveTitle(life, 'a', 'precious'))?.failure, 'store.failed')
+    await until(() => life.history.status().inDoubt === 0)
+    t.same([await store.read(iriOf('a')), await store.read(OTHER)].map(titleIn), [title, moved])
+    t.same(await life.commits(iriOf('a')), commits)
+    t.equal(await life.differing(), 0)
+  })
+
+void t.test('a store is filled without an update of which the journal has only the part of a document', async (t) => {
+  const [store, fresh] = [await makeStore(t), await makeStore(t)]
+  const life = await live(temporaryFolder(t), store)
+  t.teardown(life.close)
+  for (const name of ['a', 'b']) await life.journalled.carryOut(put(name, 'precious'))
+  for (const name of ['a', 'b']) {
+    store.breaks = 'before'
+    t.equal((await moveTitle(life, name, 'precious'))?.failure, 'store.failed')
+  }
+  // A write that has begun after such an update was done.
+  t.notOk(isFailure(await life.history.begin([put('b', 'later')])))
+  t.equal(await life.fill(fresh), 0)
+  t.equal(await fresh.read(iriOf('a')), content('a', 'precious'))
+  t.equal(await fresh.read(iriOf('b')), content('b', 'later'))
+  t.equal(life.history.status().inDoubt, 0)
+  t.same(await life.commits(iriOf('a')), ['PUT ann'])
+  t.same(await life.commits(iriOf('b')), ['PUT ann', 'UPDATE bob', 'PUT ann'])
 })
 
 void t.test('a state that was written behind the gateway becomes a version before it is overwritten', async (t) => {

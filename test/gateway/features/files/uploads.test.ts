@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { isFull, makeRoom } from '../../../../gateway/files/arriving.js'
 import { sweepFiles } from '../../../../gateway/files/sweep-files.js'
+import { garbling } from '../../mirror/odd-terms.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../../support/world.js'
 import type { Answer } from '../../../support/client.js'
@@ -84,9 +85,10 @@ const allow = (world: World, path: string, ...modes: readonly string[]): Promise
   )
 
 void forEachStore(t, 'files', async (t, makeStores, kind) => {
-  const world = await makeWorld(t, await makeStores(), {
-    flags: ['--max-upload', '100000', '--daily-uploads', '2000000', '--dataset-path', '/ds'],
-  })
+  const { endUser, ...stores } = await makeStores()
+  const store = garbling(endUser)
+  const flags = ['--max-upload', '100000', '--daily-uploads', '2000000', '--dataset-path', '/ds']
+  const world = await makeWorld(t, { ...stores, endUser: store }, { flags })
   const row = rowsOf(t, kind)
   const [owner, stranger] = [world.as('owner'), world.as('stranger')]
 
@@ -252,6 +254,24 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       t.equal((await stranger('GET', pathOf(text))).status, 403)
     })
   }
+
+  await row('a PUT on a document that cannot be read takes no file from its readers, and gives none', async (t) => {
+    const [one, other] = ['given by an unreadable document', 'given by another document']
+    const [item, second] = [await itemOf(world), await itemOf(world)]
+    t.equal((await owner('POST', item, form(one))).status, 204)
+    t.equal((await owner('POST', second, form(other))).status, 204)
+    t.equal((await allow(world, item, 'Write')).status, 201)
+    store.garbled = `${world.origin}${item}`
+    world.running.gateway.dataspaces[0]!.endUser.cache.versions.changed(store.garbled)
+    t.equal((await owner('GET', item)).status, 502)
+    t.equal((await stranger('PUT', item, ttl(claimOf(one) + claimOf(other)))).status, 200)
+    t.equal((await publish(world, item)).status, 201)
+    for (const [text, status] of [
+      [one, 200],
+      [other, 403],
+    ] as const)
+      t.equal((await world.as('anonymous')('GET', pathOf(text))).status, status, text)
+  })
 
   await row('ranges and conditions', async (t) => {
     const item = await itemOf(world)

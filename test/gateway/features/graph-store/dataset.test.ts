@@ -1,10 +1,13 @@
 // The store's own URLs (design 4, 5): SPARQL 1.1 Protocol and Graph Store HTTP Protocol as in Fuseki; as the owner, as
 // a reader of a part, and as an anonymous client; on both stores.
 import t from 'tap'
+import { FENCE } from '../../../../gateway/mirror/write-failures.js'
+import { problem } from '../../../../gateway/problem.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
 import { makeWorld, ttl, type World } from '../../../support/world.js'
 import type { Answer, Send } from '../../../support/client.js'
+import { until } from '../../../support/wait.js'
 import { withReadMethods } from '../../../support/query-method.js'
 
 const V = 'urn:value'
@@ -32,6 +35,30 @@ function counting(store: GraphStore): { readonly store: GraphStore; readonly ask
   const excerpt: GraphStore['excerpt'] = (...asked) => (count++, store.excerpt(...asked))
   const read: GraphStore['read'] = (...asked) => (count++, store.read(...asked))
   return { store: new Proxy(store, { get: (of, name) => ({ excerpt, read })[String(name)] ?? Reflect.get(of, name) }), asked: () => count } // prettier-ignore
+}
+
+/** A store that does a write after its connection broke: when it has done the update by which the gateway waits. */
+function lateStore(store: GraphStore): GraphStore & { isLate: boolean; isBusy: boolean } {
+  let late: (() => Promise<unknown>) | undefined
+  const own: ReturnType<typeof lateStore> = {
+    ...store,
+    isLate: false,
+    isBusy: false,
+    async replace(...call) {
+      if (!own.isLate) return store.replace(...call)
+      own.isLate = false
+      late = () => store.replace(...call)
+      return problem('store.failed', 'The connection broke.')
+    },
+    async update(text, call) {
+      if (text !== FENCE) return store.update(text, call)
+      if (own.isBusy) return problem('store.overloaded', 'The store is busy.')
+      await late?.()
+      late = undefined
+      return store.update(text, call)
+    },
+  }
+  return own
 }
 
 void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
@@ -302,7 +329,9 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
 
 void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) => {
   const stores = await makeStores()
-  const world = await makeWorld(t, stores, { flags: ['--dataset-path', '/ds', '--history', 'local'] })
+  const store = lateStore(stores.endUser)
+  const flags = ['--dataset-path', '/ds', '--history', 'local']
+  const world = await makeWorld(t, { ...stores, endUser: store }, { flags })
   const row = rowsOf(t, kind)
   const [owner, { base }] = [world.as('owner'), world]
   await grant(world, ['urn:ex:h', `${base}x/`])
@@ -394,6 +423,29 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
       if (text) t.match(answer.text, text)
     })
   }
+  await row('conditions and updates see a graph when no earlier write of it is in doubt', async (t) => {
+    const url = graph('urn:ex:late')
+    const put = async (value: string, tag?: string): Promise<number> =>
+      (await owner('PUT', url, nt(triple(value), tag === undefined ? {} : { 'If-Match': tag }))).status
+    const move = async (value: string): Promise<number> => {
+      const named = ['urn:ex:late', `${base}moved/`].map((name) => `GRAPH <${name}> { <urn:s> <${V}> "${value}" }`)
+      const text = `DELETE { ${named[0]} } INSERT { ${named[1]} } WHERE { ${named[0]} }`
+      return (await owner('POST', '/ds/update', update(text))).status
+    }
+    t.equal((await owner('PUT', graph(`${base}moved/`), nt(triple('moved')))).status, 201)
+    t.equal(await put('first'), 201)
+    const tag = (await owner('GET', url)).fields.etag!
+    store.isLate = store.isBusy = true
+    t.equal(await put('late'), 502)
+    for (const condition of [tag, '"other"']) t.equal(await put('next', condition), 503, condition)
+    for (const value of ['first', 'absent']) t.equal(await move(value), 503, value)
+    store.isBusy = false
+    let status: number | undefined
+    await until(async () => (status = await put('next', tag)) !== 503)
+    t.equal(status, 412, 'the late write has changed the graph')
+    t.equal(await move('late'), 200)
+    t.match((await owner('GET', graph(`${base}moved/`), { fields: { Accept: NT } })).text, /"late"/)
+  })
   await row('the time gate and the graph link one another', async (t) => {
     const gate = await owner('GET', graph('urn:ex:h', '&timegate'), {
       fields: { 'Accept-Datetime': 'Thu, 01 Jan 2015 00:00:00 GMT' },
