@@ -155,7 +155,7 @@ function makeEntries<Value extends object>({
       const { size = 0 } = cached!.info(graph) ?? {}
       // Setting the same value again would not update its size.
       cached!.delete(graph)
-      cached!.set(graph, stored, { size: size + bytes })
+      cached!.set(graph, stored, { size: Math.max(1, size + bytes) })
     },
     bytes: () => cached?.calculatedSize ?? 0,
   }

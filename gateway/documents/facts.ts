@@ -4,6 +4,7 @@ import { makeStoredGraphs, type StoredGraphs, type CacheSettings } from '../../c
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/exchange.js'
+import { headSize } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, irisOf, type Graph } from '../rdf/graph.js'
 import { readLegible } from '../rdf/read.js'
@@ -35,6 +36,16 @@ export interface RememberedDecision {
   readonly decision: Decision
   /** The heads of responses that depend on the decision, by the code of the format. */
   readonly heads: Readonly<Record<200 | 304, Map<string, ReadyHead>>>
+}
+
+export const DECISION_BYTES = 1024
+
+/** The bytes of a decision and its heads, as the cache counts them with the document. */
+export function sizeOfDecision({ heads }: RememberedDecision): number {
+  let bytes = DECISION_BYTES
+  for (const head of heads[200].values()) bytes += headSize(head)
+  for (const head of heads[304].values()) bytes += headSize(head)
+  return bytes
 }
 
 export const noDecisions = (): Decisions => ({

@@ -17,7 +17,7 @@ import {
   type Documents,
   type LargeDocument,
 } from './document.js'
-import { askFacts } from './facts.js'
+import { askFacts, sizeOfDecision } from './facts.js'
 import { MANAGED } from './next-state.js'
 
 /** In characters of N-Triples. The canonical form of longer ones is computed off the main thread. */
@@ -98,8 +98,10 @@ const isSame = (canonical: string, text: string): boolean =>
     text.length <= QUICKLY_READ &&
     canonical === nTriplesOf({ lines: sortAsBytes(text.slice(0, -1).split('\n')) }))
 
-const sizeOf = ({ nTriples, representations }: Document): number =>
-  [...representations.values()].reduce(
-    (sum, made) => sum + ('bytes' in made ? 2 * made.bytes.length : 0),
-    2 * nTriples.length,
-  )
+function sizeOf({ nTriples, representations, decisions }: Document): number {
+  let bytes = 2 * nTriples.length
+  for (const made of representations.values()) if ('bytes' in made) bytes += 2 * made.bytes.length
+  for (const remembered of Object.values(decisions))
+    for (const decision of remembered.values()) bytes += sizeOfDecision(decision)
+  return bytes
+}

@@ -5,13 +5,13 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type JudgedDocument, type OtherGraph, type Question } from '../../policies/decide.js'
 import { readDocument, readDocumentNow, readDocumentOfType, readFacts, readFactsNow } from '../documents/document.js'
 import {
+  DECISION_BYTES,
   leastFacts,
   noDecisions,
+  sizeOfDecision,
   type Decisions,
   type DocumentFacts,
-  type RememberedDecision,
 } from '../documents/facts.js'
-import { headSize } from '../http/ready-head.js'
 import type { Application, Member } from '../gateway.js'
 import type { Agent, Context } from './context.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
@@ -151,9 +151,9 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   if (known?.version === version) return known.decision
   const decision = decideAnew()
   let added = DECISION_BYTES
-  if (known) added -= sizeOf(known)
+  if (known) added -= sizeOfDecision(known)
   else if (decisions.size >= REMEMBERED_AGENTS) {
-    for (const one of decisions.values()) added -= sizeOf(one)
+    for (const one of decisions.values()) added -= sizeOfDecision(one)
     decisions.clear()
   }
   decisions.set(key, { version, decision, heads: { 200: new Map(), 304: new Map() } })
@@ -162,15 +162,6 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
 }
 
 const REMEMBERED_AGENTS = 64
-const DECISION_BYTES = 1024
-
-/** The bytes of a decision and its heads, as the cache counts them with the document. */
-function sizeOf({ heads }: RememberedDecision): number {
-  let bytes = DECISION_BYTES
-  for (const head of heads[200].values()) bytes += headSize(head)
-  for (const head of heads[304].values()) bytes += headSize(head)
-  return bytes
-}
 const REMEMBERED_ENDPOINTS = 64
 
 /** The remembered decisions on an endpoint; the caller may add to them. */

@@ -520,21 +520,24 @@ async function existenceDoesNotLeak(world: World, row: Row, make: Make): Promise
 
 async function fieldsOfResponses(world: World, row: Row, make: Make): Promise<void> {
   const owner = world.as('owner')
-  await row('the cache counts decisions and prepared heads: without them, it would hold ten times its size', async (t) => {
-    const { documents } = world.running.dataspaces[0]!.endUser.cache
-    const path = await make()
-    await owner('GET', path)
-    const before = documents.bytes()
-    if (before === 0) return t.comment('the cache is off')
-    for (const type of ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json']) {
-      const { fields } = await owner('GET', path, accept(type))
-      await owner('GET', path, { fields: { Accept: type, 'If-None-Match': fields.etag! } })
-    }
-    const grown = documents.bytes() - before
-    t.ok(grown > 8 * 2000, `${grown} bytes`)
-    for (let i = 0; i < 8; i++) await owner('GET', path, accept(i % 2 === 0 ? 'text/turtle' : 'application/rdf+xml'))
-    t.equal(documents.bytes() - before, grown, 'each is counted once')
-  })
+  await row(
+    'the cache counts decisions and prepared heads: without them, it would hold ten times its size',
+    async (t) => {
+      const { documents } = world.running.dataspaces[0]!.endUser.cache
+      const path = await make()
+      await owner('GET', path)
+      const before = documents.bytes()
+      if (before === 0) return t.comment('the cache is off')
+      for (const type of ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json']) {
+        const { fields } = await owner('GET', path, accept(type))
+        await owner('GET', path, { fields: { Accept: type, 'If-None-Match': fields.etag! } })
+      }
+      const grown = documents.bytes() - before
+      t.ok(grown > 8 * 2000, `${grown} bytes`)
+      for (let i = 0; i < 8; i++) await owner('GET', path, accept(i % 2 === 0 ? 'text/turtle' : 'application/rdf+xml'))
+      t.equal(documents.bytes() - before, grown, 'each is counted once')
+    },
+  )
   await row('Link: agent, granted modes and the SPARQL endpoint, in RFC 8288 syntax on one line', async (t) => {
     const path = await make()
     const { rawFields } = await world.as('reader')('GET', path)
