@@ -151,10 +151,9 @@ function createdAnswer(context: Context, { token, text: secret }: Created): Resp
 
 /** Design 4: agents create tokens if they may append to the endpoint, or have Control, but not with a limited token. */
 function creationRefused(context: Context, endpoint: string): undefined | Problem {
-  const { agent, dataspace, trace } = context
+  const { agent, dataspace } = context
   if (agent.webId === undefined) return ANONYMOUS
-  if (trace.delegate !== undefined)
-    return problem('access.denied', 'An agent can create access tokens for itself only.')
+  if (agent.delegate) return problem('access.denied', 'An agent can create access tokens for itself only.')
   if (agent.token) return isLimited(agent.token) ? LIMITED : controlRefused(context)
   const facts = { kind: 'endpoint', iri: endpoint } as const
   const decision = judge({ application: dataspace.admin, dataspace }, agent, facts, 'Append')
