@@ -140,7 +140,7 @@ export interface Access {
   /** Rereads everything. If that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
   /** Only without a cache: rereads the rules before a request is decided. `about`: only the rules about this agent. */
-  readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
+  readonly refresh?: (about?: Agent) => Promise<unknown>
   /** Writes the snapshot. Call it when nothing changes the rules any more. */
   close(): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { DocumentState } from '../documents/facts.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, type Facts } from '../request/access.js'
 import { judgeState } from '../request/decide-on-state.js'
-import type { Context } from '../request/context.js'
+import type { Agent, Context } from '../request/context.js'
 
 export interface AccessBefore {
   readonly mayRead: boolean
@@ -22,10 +22,13 @@ export function accessTo(context: Context, facts: Facts, { modes }: Decision): A
   return decision.allowed ? { mayRead: true, modes: [...modes, 'Read'] } : { mayRead: false, modes }
 }
 
-/** Undefined unless the next state would give the writer a mode that it may not give itself. */
+/**
+ * Undefined unless the next state would give the writer a mode that it may not give itself. An agent that writes on
+ * behalf of another one can use the modes of both, in requests of its own, so those of both are compared.
+ */
 export function widening(
   context: Context,
-  { iri, types: before, owners }: DocumentState,
+  { iri, types: present, owners }: DocumentState,
   { modes }: AccessBefore,
   { types }: DocumentState,
 ): Problem | undefined {
@@ -34,15 +37,29 @@ export function widening(
     agent,
     gateway,
   } = context
-  const known = new Set(before)
+  const known = new Set(present)
   if (types.every((type) => known.has(type))) return undefined
   if (!gateway.settings.enforce && kind !== 'admin') return undefined
-  const judged = judgeState(context, agent, { iri, types, owners })
-  if (isFailure(judged)) return judged
-  const mode = widenedMode(modes, judged.modes)
+  const delegates = agent.delegate ? [agent.delegate] : []
+  const before = modesIn(context, delegates, { iri, types: present, owners })
+  if (isFailure(before)) return before
+  const after = modesIn(context, [agent, ...delegates], { iri, types, owners })
+  if (isFailure(after)) return after
+  const mode = widenedMode([...modes, ...before], after)
   if (mode === undefined) return undefined
   return problem(
     'access.denied',
     `Access not authorized: a type in this content would give you ${mode} on the document. Control is required to write it.`,
   )
+}
+
+/** The modes that any of the agents has on the document in this state. */
+function modesIn(context: Context, agents: readonly Agent[], state: DocumentState): readonly Mode[] | Problem {
+  const modes: Mode[] = []
+  for (const agent of agents) {
+    const decision = judgeState(context, agent, state)
+    if (isFailure(decision)) return decision
+    modes.push(...decision.modes)
+  }
+  return modes
 }

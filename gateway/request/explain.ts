@@ -12,6 +12,7 @@ import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/gr
 import { askerOf, callOf, type Context } from './context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from './respond.js'
+import { BEYOND_TOKEN, withinToken } from './token-limits.js'
 import type { Awaitable } from '../maybe-async.js'
 import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, RDFS, TGA, XSD } from '../rdf/vocabulary.js'
@@ -25,17 +26,40 @@ export type AccessSubject = (Target<Member> & { readonly kind: 'document' | 'end
 export const factsAbout = (context: Context, asked: AccessSubject): Awaitable<Facts | Problem> =>
   'reach' in asked ? asked : lookUp(context, asked)
 
-/** Refuses agents without Control on the admin application. */
-export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
+/** What an agent uses its Control for: a document, endpoint or graph of either application. */
+export interface Controlled extends Member {
+  readonly iri: string
+}
+
+export const controlledBy = (asked: AccessSubject): Controlled => {
+  const { application, dataspace } = asked
+  return { application, dataspace, iri: asked.kind === 'document' ? asked.document : asked.iri }
+}
+
+/** The admin application itself, with its rules. */
+export const adminOf = ({ dataspace }: Context): Controlled => ({
+  application: dataspace.admin,
+  dataspace,
+  iri: dataspace.admin.base,
+})
+
+/**
+ * Refuses agents without Control on the admin application. Design 4: a limited token does not use this Control for what
+ * it does not cover.
+ */
+export function controlRefused({ dataspace, agent, trace }: Context, about: Controlled): undefined | Problem {
   const { admin } = dataspace
-  const decision = judge(
+  const inAdmin = judge(
     { application: admin, dataspace },
     agent,
     { kind: 'endpoint', iri: `${admin.base}access` },
     'Control',
   )
-  if (isFailure(decision) || decision.allowed) return isFailure(decision) ? decision : undefined
+  if (isFailure(inAdmin)) return inAdmin
+  const decision = withinToken(inAdmin, agent.token, about.iri, about)
+  if (decision.allowed) return undefined
   trace.cause = decision.reason
+  if (decision.reason === 'token-limited') return BEYOND_TOKEN
   return problem('access.denied', 'Access not authorized: Control on the admin application is required.')
 }
 
@@ -47,7 +71,7 @@ export async function explain(
   asked: AccessSubject,
   query: URLSearchParams,
 ): Promise<Response | Problem> {
-  const refused = controlRefused(context)
+  const refused = controlRefused(context, controlledBy(asked))
   if (refused) return refused
   const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
   if (!mode) return problem('request.malformed', `?mode= must be one of ${MODES.join(', ')}.`)
@@ -101,7 +125,7 @@ function noteOn(asked: AccessSubject, graph: string): readonly string[] {
 
 /** Answers `?audit`: every authorization that applies to the document, and the document's owners. */
 export async function audit(context: Context, asked: AccessSubject): Promise<Response | Problem> {
-  const refused = controlRefused(context)
+  const refused = controlRefused(context, controlledBy(asked))
   if (refused) return refused
   const { application } = asked
   const facts = await factsAbout({ ...context, application }, asked)
@@ -123,7 +147,7 @@ const PAGE = 1_250
 
 /** Answers `?tree`: the documents at and below this URL, from `after` on; `tga:next` if there may be more. */
 export async function tree(context: Context, asked: AccessSubject, after: string): Promise<Response | Problem> {
-  const refused = controlRefused(context)
+  const refused = controlRefused(context, controlledBy(asked))
   if (refused) return refused
   const { application } = asked
   if (asked.kind !== 'document') return problem('request.malformed', '?tree works only on documents.')

@@ -35,6 +35,7 @@ export function identify(
 ): Awaitable<Agent | Problem> {
   if (known?.dataspace === target.dataspace) {
     trace.agent = known.agent.webId
+    trace.delegate = known.agent.delegate?.webId
     return known.agent
   }
   const { certificate, fields } = request
@@ -91,7 +92,8 @@ function* identified(
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of needs a client certificate or a token.')
     }
-    const acts = acting(explicit, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
+    const delegate = token ?? { webId: explicit }
+    const acts = acting(delegate, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
     return token?.token && !isFailure(acts) ? { ...acts, token: token.token } : acts
   }
   if (explicit === undefined) return yield* sessionAgent(request, target, gateway, asking)
@@ -99,12 +101,12 @@ function* identified(
   return token ?? { webId: explicit }
 }
 
-function acting(delegate: string, principal: string | Problem, trace: Trace): Agent | Problem {
-  trace.agent = delegate
+function acting(delegate: Agent, principal: string | Problem, trace: Trace): Agent | Problem {
+  trace.agent = delegate.webId
   if (isFailure(principal)) return principal
   trace.agent = principal
-  trace.delegate = delegate
-  return { webId: principal }
+  trace.delegate = delegate.webId
+  return { webId: principal, delegate }
 }
 
 function* agentOfCertificate(

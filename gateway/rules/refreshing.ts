@@ -14,6 +14,8 @@ export interface RuledAgent {
   /** Undefined for an anonymous client. */
   readonly webId?: string
   readonly memberships?: readonly string[]
+  /** The agent that acts for it: its rights count too (methods/self-granted-modes.ts). */
+  readonly delegate?: RuledAgent
 }
 
 /** The properties of authorizations other than those that name agents. */
@@ -113,7 +115,7 @@ export function refreshing(rules: Effective, reload: () => Promise<unknown>): No
       said = { answer: same, version: rules.version }
     })
   }
-  return (about) => {
+  const refreshAbout = (about: RuledAgent | undefined): Promise<unknown> => {
     const asked = about && agentRulesQuery(adminBase, about)
     if (asked === undefined) return refreshAll()
     const key = createHash('sha256').update(asked).digest('base64')
@@ -121,6 +123,10 @@ export function refreshing(rules: Effective, reload: () => Promise<unknown>): No
     if (agents.size >= REMEMBERED_AGENTS) agents.clear()
     agents.set(key, refresh)
     return refresh()
+  }
+  return async (about) => {
+    await refreshAbout(about)
+    if (about?.delegate) await refreshAbout(about.delegate)
   }
 }
 

@@ -32,12 +32,12 @@ const REASONS: Readonly<Record<Exclude<Strategy, 'refused'>, string>> = {
  * Answers `?query=` with `?agent=` about the endpoint of this application. Without `?agent=`, the client is anonymous.
  */
 export async function explainQuery(context: Context, query: URLSearchParams): Promise<Response | Problem> {
-  const refused = controlRefused(context)
+  const { application, dataspace } = context
+  const endpoint = `${application.base}sparql`
+  const refused = controlRefused(context, { application, dataspace, iri: endpoint })
   if (refused) return refused
   const agent = query.get('agent') || undefined
   if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
-  const { application, dataspace } = context
-  const endpoint = `${application.base}sparql`
   const asking: Context = { ...context, agent: agent === undefined ? {} : { webId: agent }, trace: makeTrace() }
   const decision = judge({ application, dataspace }, asking.agent, { kind: 'endpoint', iri: endpoint }, 'Read')
   if (isFailure(decision)) return decision

@@ -10,7 +10,7 @@ import { judge, lookUp, decisionTargetOf, type Facts } from '../../request/acces
 import { callOf, type Context } from '../../request/context.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { NONE_WAITING, waitingRequests } from './waiting-requests.js'
-import { controlRefused, type AccessSubject } from '../../request/explain.js'
+import { controlledBy, controlRefused, type AccessSubject } from '../../request/explain.js'
 
 type About = AccessSubject & { readonly kind: 'document' }
 
@@ -28,7 +28,7 @@ export async function accessAnswer(
     if (isFailure(decision)) return decision
     decisions.push(decision)
   }
-  const refused = controlRefused(context)
+  const refused = controlRefused(context, controlledBy(asked))
   if (refused && refused.failure !== 'access.denied') return refused
   const audit = refused ? undefined : auditOf(asked, facts)
   if (isFailure(audit)) return audit

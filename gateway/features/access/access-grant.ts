@@ -13,7 +13,7 @@ import { ACL, LACL, PROV, RDF, RDFS } from '../../rdf/vocabulary.js'
 import type { Context } from '../../request/context.js'
 import { prefersPage } from '../../request/page-answer.js'
 import { linkField, response } from '../../request/respond.js'
-import { controlRefused } from '../../request/explain.js'
+import { adminOf, controlRefused } from '../../request/explain.js'
 import { seeOther } from '../../request/page-form.js'
 import { requestsContainer } from './waiting-requests.js'
 
@@ -80,7 +80,7 @@ const accountOf = ({ application }: Context): string => `${application.base}acce
 
 /** The UUID of a request, for an agent with Control. */
 function askedRequest(context: Context, given: string): string | Problem {
-  const refused = controlRefused(context)
+  const refused = controlRefused(context, adminOf(context))
   if (refused) return refused
   const { admin } = context.dataspace
   const uuid = given.startsWith(requestsContainer(admin)) ? given.slice(requestsContainer(admin).length) : ''

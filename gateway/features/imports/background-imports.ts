@@ -13,7 +13,7 @@ import { type Problem, type ProblemCode, isFailure, problem } from '../../proble
 import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
 import { decideOn } from '../../request/access.js'
-import type { Context } from '../../request/context.js'
+import type { Agent, Context } from '../../request/context.js'
 import { noteRuns } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
@@ -56,14 +56,19 @@ async function whyEnded(context: Context): Promise<undefined | Problem> {
 }
 
 /** A context as if the agent had sent a request. Claims in its token ended with the request that started the import. */
-const backgroundContext = (gateway: Gateway, member: Member, { agent, token, network, document }: Behind): Context => ({
+const backgroundContext = (gateway: Gateway, member: Member, { network, document, ...behind }: Behind): Context => ({
   gateway,
   ...member,
-  agent: agent === undefined ? {} : { webId: agent, ...(token && { token }) },
+  agent: agentOf(behind),
   accept: undefined,
   trace: makeTrace(),
   request: placeless(gateway, document, network),
 })
+
+const agentOf = ({ agent, token, delegate }: Pick<Behind, 'agent' | 'token' | 'delegate'>): Agent =>
+  agent === undefined
+    ? {}
+    : { webId: agent, ...(token && { token }), ...(delegate !== undefined && { delegate: { webId: delegate } }) }
 
 /** How many ended runs stay in memory. The documents of older ones stay. */
 const REMEMBERED = 100

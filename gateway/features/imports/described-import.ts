@@ -143,6 +143,7 @@ export async function startImport(
       document,
       agent: agent.webId,
       ...(agent.token && { token: { id: agent.token.id, readOnly: agent.token.readOnly, only: agent.token.only } }),
+      delegate: agent.delegate?.webId,
       network: request.network(),
       plan,
       how,

@@ -17,6 +17,8 @@ export interface Behind {
   readonly agent: string | undefined
   /** The limits of the access token, if the agent was identified by one. */
   readonly token?: TokenLimits | undefined
+  /** The WebID of the agent that acts for it, if it was started on behalf of another one. */
+  readonly delegate?: string | undefined
   readonly network: string
 }
 

@@ -10,6 +10,7 @@ import { decideOn, lookUp } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { identify } from '../../request/identify.js'
 import { refusalOf } from '../../request/refusal.js'
+import { BEYOND_TOKEN, isLimited } from '../../request/token-limits.js'
 
 export interface StoreDoor {
   readonly gateway: Gateway
@@ -71,6 +72,8 @@ async function accessTo({ gateway, member }: StoreDoor, { request, trace }: Pass
   const there = { application: endUser, dataspace, kind: 'document', document: endUser.base } as const
   const agent = await identify(request, there, { gateway, trace, writes: !isRead })
   if (isFailure(agent)) return agent
+  // Design 4: the pages show the datasets of both applications, and no limit covers both.
+  if (agent.token && isLimited(agent.token)) return BEYOND_TOKEN
   const context: Context = { gateway, request, application, dataspace, agent, accept: fields.accept, trace }
   const facts = await lookUp(context, target, 'Control')
   const decision = isFailure(facts) ? facts : decideOn(context, facts, 'Control')

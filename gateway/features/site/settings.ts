@@ -43,11 +43,12 @@ const UNSUPPORTED = problem('content.unsupported', 'PATCH takes application/spar
 
 /** Needs a right on the endpoint, or Control on the admin application. */
 function accessRefused(context: Context, iri: string): undefined | Problem {
+  const { application, dataspace } = context
   const mode = context.request.method === 'PATCH' ? 'Write' : 'Read'
   const decision = judge(context, context.agent, { kind: 'endpoint', iri }, mode)
   if (isFailure(decision)) return decision
   context.trace.decision = decision
-  return decision.allowed ? undefined : controlRefused(context)
+  return decision.allowed ? undefined : controlRefused(context, { application, dataspace, iri })
 }
 
 const graphNow = ({ application }: Context): Graph => graphOf(describedTriples(application, application.own.current()))

@@ -8,7 +8,7 @@ import { DCT, TGA } from '../../rdf/vocabulary.js'
 import { judge } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { readContent } from '../../request/endpoint-rdf.js'
-import { controlRefused } from '../../request/explain.js'
+import { adminOf, controlRefused } from '../../request/explain.js'
 import { graphAnswer } from '../../request/graph-answer.js'
 import { frameOf, pageAnswer, prefersPage } from '../../request/page-answer.js'
 import { foreignForm, seeOther } from '../../request/page-form.js'
@@ -123,7 +123,7 @@ async function createAsked(context: Context, content: readonly Quad[]): Promise<
   const asked = askedToken(context, content)
   if (isFailure(asked)) return asked
   const forAnother = asked.agent !== undefined && asked.agent !== agent.webId
-  const notFor = forAnother ? controlRefused(context) : undefined
+  const notFor = forAnother ? controlRefused(context, adminOf(context)) : undefined
   if (notFor) return notFor
   const wanted = { ...asked, agent: asked.agent ?? agent.webId!, admin: dataspace.admin.base }
   const made = await TOKENS.of(gateway).create(wanted)
@@ -151,15 +151,14 @@ function createdAnswer(context: Context, { token, text: secret }: Created): Resp
 
 /** Design 4: agents create tokens if they may append to the endpoint, or have Control, but not with a limited token. */
 function creationRefused(context: Context, endpoint: string): undefined | Problem {
-  const { agent, dataspace, trace } = context
+  const { agent, dataspace } = context
   if (agent.webId === undefined) return ANONYMOUS
-  if (trace.delegate !== undefined)
-    return problem('access.denied', 'An agent can create access tokens for itself only.')
-  if (agent.token) return isLimited(agent.token) ? LIMITED : controlRefused(context)
+  if (agent.delegate) return problem('access.denied', 'An agent can create access tokens for itself only.')
+  if (agent.token) return isLimited(agent.token) ? LIMITED : controlRefused(context, adminOf(context))
   const facts = { kind: 'endpoint', iri: endpoint } as const
   const decision = judge({ application: dataspace.admin, dataspace }, agent, facts, 'Append')
   if (isFailure(decision)) return decision
-  return decision.allowed ? undefined : controlRefused(context) && NOT_ALLOWED
+  return decision.allowed ? undefined : controlRefused(context, adminOf(context)) && NOT_ALLOWED
 }
 
 const ANONYMOUS = problem('access.denied', 'Only identified agents can have access tokens.')
@@ -171,7 +170,7 @@ function shownTo(context: Context): readonly AccessToken[] | Problem {
   if (agent.webId === undefined) return ANONYMOUS
   if (agent.token?.only !== undefined) return LIMITED
   const all = TOKENS.of(gateway).list(dataspace.admin.base)
-  return controlRefused(context) ? all.filter((token) => token.agent === agent.webId) : all
+  return controlRefused(context, adminOf(context)) ? all.filter((token) => token.agent === agent.webId) : all
 }
 
 function answer(context: Context, tokens: readonly AccessToken[]): Response | Problem {

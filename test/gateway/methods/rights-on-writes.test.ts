@@ -6,7 +6,7 @@ import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import type { Answer, Send } from '../../support/client.js'
 import { many } from '../../support/growth.js'
 import { cachedRowsOf, forEachStore, rowsOf, type Row, type StoreKind, type Stores } from '../../support/stores.js'
-import { makeWorld, ttl, update, type World } from '../../support/world.js'
+import { accept, makeWorld, ttl, update, type World } from '../../support/world.js'
 import { gate, until } from '../../support/wait.js'
 
 const PREFIXES = `@prefix acl: <http://www.w3.org/ns/auth/acl#> . @prefix dh: <https://www.w3.org/ns/ldt/document-hierarchy#> .
@@ -83,6 +83,7 @@ void forEachStore(t, 'rights on writes', async (t, makeStores, kind) => {
   await decidedNow(setting)
   await manyTypes(setting)
   await widening(setting)
+  await wideningByDelegate(setting)
   await withoutRead(setting)
   await cascades(setting)
   await roots(setting)
@@ -236,6 +237,64 @@ async function widening({ world, row, make, grant }: Setting): Promise<void> {
     t.equal((await world.as('stranger')('PUT', path, rdf('<> a dh:Container .'))).status, 403)
     t.equal((await world.as('owner')('DELETE', authorization)).status, 204)
   })
+}
+
+/** Attack: an agent writes on behalf of another one a type that the agent itself may read. */
+async function wideningByDelegate({ world, row, make, grant }: Setting): Promise<void> {
+  const stranger = world.as('stranger')
+  const principal = `${world.base}admin/acl/agents/principal/#this`
+  const delegates = `<${world.webIdOf('stranger')}> acl:delegates <${principal}> .`
+  await make(delegates, '/admin/acl/agents/principal/')
+  const asPrincipal = { 'On-Behalf-Of': principal }
+  const byPrincipal = `acl:agent <${principal}>`
+  await grant('acl:Write', `acl:accessTo <${world.base}sparql>`, byPrincipal)
+  await grant('acl:Append', `acl:accessTo <${world.base}importer>`, byPrincipal)
+  await grant('acl:Append', 'acl:accessToClass <http://example.org/PrincipalLog>', byPrincipal)
+  type Act = (path: string) => Promise<Answer>
+  const patched =
+    (name: string): Act =>
+    (path) =>
+      stranger('PATCH', path, withFields(patch(`INSERT { <> a ex:${name} } WHERE {}`), asPrincipal))
+  const put: Act = (path) => stranger('PUT', path, withFields(rdf('<> a ex:Open .'), asPrincipal))
+  const updated: Act = (path) => {
+    const iri = world.origin + path
+    const insert = `INSERT DATA { GRAPH <${iri}> { <${iri}> a <http://example.org/Open> } }`
+    return stranger('POST', '/sparql', withFields(update(insert), asPrincipal))
+  }
+  const imported: Act = async (path) => {
+    const iri = world.origin + path
+    const fields = { ...asPrincipal, 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
+    const started = await stranger('POST', '/importer', { fields, body: `<${iri}> <${TYPE}> <http://example.org/Open> <${iri}> .` })
+    return until(async () => {
+      const { text } = await world.as('owner')('GET', started.fields.location!, accept('application/n-triples'))
+      return /#(?:Done|Failed)>/.test(text) && { ...started, status: text.includes('#refused> "1"') ? 403 : 204, text }
+    })
+  } // prettier-ignore
+  const [WRITE, READ_WRITE] = ['acl:Write', 'acl:Read, acl:Write']
+  // prettier-ignore
+  const rows: [name: string, principals: string, delegates: string, act: Act, status: number, reads: number][] = [
+    ['a type that opens Read to the delegate, by PATCH', WRITE, '', patched('Open'), 403, 403],
+    ['the same by PUT', WRITE, '', put, 403, 403],
+    ['the same by a SPARQL update', WRITE, '', updated, 403, 403],
+    ['the same by an import in the background', WRITE, '', imported, 403, 403],
+    ['a type that opens Control to the delegate', READ_WRITE, '', patched('Mine'), 403, 403],
+    ['a type that opens nothing', WRITE, '', patched('Other'), 204, 403],
+    ['a type that opens Append to the principal', WRITE, '', patched('PrincipalLog'), 403, 403],
+    ['a type that opens Read, where the principal has Read', READ_WRITE, '', patched('Open'), 204, 200],
+    ['a type that opens Read, where the delegate has Read', WRITE, 'acl:Read', patched('Open'), 204, 200],
+    ['any type, where the principal has Control', 'acl:Write, acl:Control', '', patched('Mine'), 204, 403],
+  ]
+  for (const [name, principals, delegates, act, status, reads] of rows) {
+    await row(`Write on behalf of another agent: ${name}: ${status}`, async (t) => {
+      const path = await make('<> ex:p "secret" .')
+      const target = `acl:accessTo <${world.origin}${path}>`
+      await grant(principals, target, byPrincipal)
+      if (delegates) await grant(delegates, target)
+      const answer = await act(path)
+      t.equal(answer.status, status, answer.text)
+      t.equal((await stranger('GET', path)).status, reads, 'the delegate itself')
+    })
+  }
 }
 
 /** Attack: entity-tags and dates reveal the state to an agent without Read. */

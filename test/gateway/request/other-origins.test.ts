@@ -151,6 +151,34 @@ void t.test('the form that gives a right, sent to either application', async (t)
   }
 })
 
+void t.test('design 4: an agent creates access tokens for itself only, through ?uri= too', async (t) => {
+  const row = rowsOf(t, 'none')
+  const { world, adminBase } = await apart(t)
+  const [delegate, principal] = [world.webIdOf('stranger'), world.webIdOf('writer')]
+  const delegates = `<${delegate}> <http://www.w3.org/ns/auth/acl#delegates> <${principal}> .`
+  await world.as('owner')('POST', principal.replace(/#.*/, ''), { fields: TTL, body: delegates })
+  const body = '<#t> a <urn:triplegate:access#AccessToken> ; <http://purl.org/dc/terms/title> "mine" .'
+  const [directly, through] = [`${adminBase}tokens`, `${world.base}?uri=${adminBase}tokens`]
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, who: string, url: string, onBehalfOf: string, status: number])[] = [
+    ['the agent itself',               'writer',   directly, '',        201],
+    ['the agent itself, through ?uri=', 'writer',   through,  '',        201],
+    ['a delegate',                     'stranger', directly, principal, 403],
+    ['a delegate, through ?uri=',      'stranger', through,  principal, 403],
+  ]
+  for (const [name, who, url, onBehalfOf, status] of rows) {
+    await row(`${name}: ${status}`, async (t) => {
+      const fields = { ...TTL, ...(onBehalfOf && { 'On-Behalf-Of': onBehalfOf }) }
+      const answer = await world.as(who)('POST', url, { fields, body })
+      t.equal(answer.status, status, answer.text)
+      if (status === 403) t.match(answer.text, 'for itself only')
+      const line = world.log.filter(({ method, path }) => method === 'POST' && String(path).endsWith('/tokens')).at(-1)!
+      const acting = onBehalfOf ? delegate : undefined
+      t.same([line.status, line.agent, line.delegate], [status, principal, acting], 'the log has both')
+    })
+  }
+})
+
 void t.test('buttons on pages about access', { skip: browser ? false : 'there is no chromium' }, async (t) => {
   const row = rowsOf(t, 'none')
   const { world, adminBase } = await apart(t)

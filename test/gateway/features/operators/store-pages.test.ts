@@ -49,9 +49,18 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
   const put: Send = { fields: { 'Content-Type': 'application/n-triples' }, body: '<urn:s> <urn:p> "passed" .\n' }
   const sent = (fields: Record<string, string>): Send => ({ fields })
   t.equal((await world.as('owner')('PUT', '/doc/', ttl(turtle('"doc"')))).status, 201)
+  const tga = 'urn:triplegate:access#'
+  const described = `<#t> a <${tga}AccessToken> ; <http://purl.org/dc/terms/title> "rules" `
+  const tokenOf = async (limit: string): Promise<Send> => {
+    const made = await world.as('owner')('POST', '/admin/tokens', ttl(`${described}${limit} .`))
+    return sent({ Authorization: `Bearer ${/tgt_\w[\w-]*/.exec(made.text)?.[0]}` })
+  }
+  const [whole, rules] = [await tokenOf(''), await tokenOf(`; <${tga}only> <${base}admin/>`)]
   // prettier-ignore
   const ROWS: [name: string, agent: string, method: string, target: string, send: Send, status: number][] = [
     ['the server', 'owner', 'GET', '/$/server', {}, 200],
+    ['the server: a token of an agent with Control', 'anonymous', 'GET', '/$/server', whole, 200],
+    ['the server: a token limited to the rules', 'anonymous', 'GET', '/$/server', rules, 403],
     ['HEAD of the server', 'owner', 'HEAD', '/$/ping', {}, 200],
     ['a graph', 'owner', 'GET', data, {}, 200],
     ['the pages', 'owner', 'GET', '/', { fields: { Accept: 'text/html' } }, 200],

@@ -49,6 +49,7 @@ void t.test('access tokens', async (t) => {
     only: await create('owner', only),
     onlyRead: await create('owner', readOnly + only),
     root: await create('owner', `; <${TGA}only> <${base}>`),
+    rules: await create('owner', `; <${TGA}only> <${base}admin/>`),
     forStranger: await create('owner', `; <${ACL}agent> <${webIdOf('stranger')}>`),
   }
 
@@ -82,6 +83,9 @@ void t.test('access tokens', async (t) => {
     const ELSEWHERE = '/?uri=http://10.0.0.1/'
     const put = ttl(turtle('"b"'))
     const ask = { fields: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' }
+    const open = update(`INSERT { <${base}> <https://w3id.org/atomgraph/linkeddatahub/apps#allowRead> true } WHERE {}`)
+    const html = accept('text/html')
+    const [here, above] = [`/admin/access?this=${base}in/a/`, `/admin/access?this=${base}admin/`]
     const insert = update(`INSERT DATA { GRAPH <${base}in/a/> { <urn:s> <urn:p> 1 } }`)
     // prettier-ignore
     const rows: [name: string, token: string, method: string, path: string, status: number, send?: Send][] = [
@@ -119,6 +123,19 @@ void t.test('access tokens', async (t) => {
       ['only the root: the rules below it', tokens.root, 'GET', '/admin/', 403],
       ['only the root: writes no rule', tokens.root, 'PUT', '/admin/acl/authorizations/by-token/', 403, put],
       ['only the root: a query of the rules', tokens.root, 'POST', '/admin/sparql', 403, ask],
+      ['only the rules: reads them', tokens.rules, 'GET', '/admin/', 200],
+      ['only the rules: documents', tokens.rules, 'GET', '/in/a/', 403],
+      ['only the rules: the settings of the documents', tokens.rules, 'GET', '/settings', 403],
+      ['only the rules: a change of these', tokens.rules, 'PATCH', '/settings', 403, open],
+      ['only the rules: the names of documents', tokens.rules, 'GET', `${here}&tree`, 403],
+      ['only the rules: who may use a document', tokens.rules, 'GET', `${here}&audit`, 403],
+      ['only the rules: why an agent may read a document', tokens.rules, 'GET', `${here}&agent=&mode=Read`, 403],
+      ['only the rules: the same about a graph', tokens.rules, 'GET', '/admin/access?graph=urn:g&audit', 403],
+      ['only the rules: the same about a rule', tokens.rules, 'GET', `${above}&agent=&mode=Read`, 200],
+      ['only the rules: their names', tokens.rules, 'GET', `${above}&tree`, 200],
+      ['only the rules: how a query is restricted', tokens.rules, 'GET', '/access?query=ASK%20%7B%7D', 403],
+      ['no limit: the settings of the documents', tokens.owner, 'GET', '/settings', 200],
+      ['no limit: the names of documents', tokens.owner, 'GET', `${here}&tree`, 200],
       ['only: tokens', tokens.only, 'GET', TOKENS, 403],
       ['read-only: a write to another server', tokens.readOnly, 'PUT', ELSEWHERE, 403, put],
       ['read-only: a read of another server', tokens.readOnly, 'GET', ELSEWHERE, 400],
@@ -133,6 +150,11 @@ void t.test('access tokens', async (t) => {
       if (method === 'GET') answers.push(await anonymous(method, path, both(send, basic(token))))
       for (const answer of answers) t.equal(answer.status, status, `${name}: ${answer.text.slice(0, 200)}`)
     }
+    const pageFor = async (token: string): Promise<string> =>
+      (await anonymous('GET', here, both(html, bearer(token)))).text
+    const about = 'Check access'
+    t.ok((await pageFor(tokens.owner)).includes(about), 'the page about access answers questions about other agents')
+    t.notOk((await pageFor(tokens.rules)).includes(about), 'only the rules: not about documents')
     // The decision on one document is cached separately for each limit.
     t.equal(
       (await anonymous('GET', '/in/a/', bearer(tokens.owner))).fields['wac-allow'],
