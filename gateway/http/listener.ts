@@ -332,8 +332,9 @@ function answerMalformed(
   answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
 }
 
-/** Writes a response when there is no response object. */
+/** Writes a response when there is no response object. Node.js no longer listens to errors of such a socket. */
 function answerRaw(socket: Socket, { status, fields, body }: Response, now: () => number): void {
+  socket.on('error', () => socket.destroy())
   const lines = [...fields, ['Connection', 'close'], ['Date', new Date(now()).toUTCString()]]
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${String(body)}`)

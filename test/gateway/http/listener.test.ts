@@ -1,4 +1,6 @@
 // The listener without a gateway: which requests are admitted, and which are answered at once (design 2, 7).
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { listen, type AnswerRequest, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
@@ -105,4 +107,22 @@ void t.test('a closing listener answers the requests that wait, and refuses othe
   t.equal((await first).status, 200)
   await closed
   await t.rejects(fetch(`http://127.0.0.1:${opened.port}/`))
+})
+
+/** A connection that sends CONNECT, after which Node.js hands the listener the bare socket. `sent` is called then. */
+function tunnel(port: number, sent: (socket: Socket) => void = () => undefined): Socket {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+  return socket.resume().on('connect', () => socket.write(CONNECT, () => sent(socket)))
+}
+
+const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'
+
+void t.test('a client that sends CONNECT and resets its connection does not end the process', async (t) => {
+  const { port } = await listener(t, () => OK)
+  for (let i = 0; i < 20; i++)
+    await once(
+      tunnel(port, (socket) => socket.resetAndDestroy()),
+      'close',
+    )
+  t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
 })
