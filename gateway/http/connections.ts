@@ -1,4 +1,5 @@
-// Limits the open connections of one network: even idle ones and unfinished handshakes cost memory.
+// The open connections of a server. Limits those of one network, since even idle ones and unfinished handshakes cost
+// memory, and ends those whose clients do not take their answers.
 import type { Server, Socket } from 'node:net'
 import { clientNetwork } from '../../policies/fetch/address.js'
 
@@ -21,4 +22,14 @@ export function boundConnections(server: Server, each: number, isTrustedProxy: (
       else open.delete(network)
     })
   })
+}
+
+/** All open connections, also those that Node.js does not track: unfinished handshakes, and sockets after CONNECT. */
+export function connectionsOf(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return open
 }

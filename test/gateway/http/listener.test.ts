@@ -6,7 +6,7 @@ import { listen, type AnswerRequest, type Listener } from '../../../gateway/http
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
-import { until } from '../../support/wait.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 
@@ -126,3 +126,20 @@ void t.test('a client that sends CONNECT and resets its connection does not end 
     )
   t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
 })
+
+void t.test(
+  'after CONNECT a connection ends when its client leaves, or when the listener has waited enough',
+  async (t) => {
+    const isAnswered = (socket: Socket): Promise<unknown> => once(socket, 'end')
+    const patient = await listener(t, () => OK)
+    const leaving = tunnel(patient.port)
+    await isAnswered(leaving)
+    leaving.end()
+    await patient.close(A_MINUTE)
+    const impatient = await listener(t, () => OK)
+    const staying = tunnel(impatient.port)
+    t.teardown(() => staying.destroy())
+    await isAnswered(staying)
+    await impatient.close(0)
+  },
+)
