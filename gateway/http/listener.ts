@@ -19,7 +19,7 @@ import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
 import { clientOf } from './client-network.js'
-import { boundConnections, connectionsOf } from './connections.js'
+import { boundConnections, connectionsOf, sweepRegularly } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { normalisedPath } from './normal-path.js'
 import { KEEP_ALIVE_MS, LINGER, send, withoutBody } from './send.js'
@@ -40,6 +40,8 @@ export interface ListenerSettings {
   readonly bodyRoom?: BodyRoom
   /** Milliseconds allowed for reading a content; after that the answer is 408. */
   readonly bodyTimeout?: number
+  /** Milliseconds between two looks for clients that do not take their answers. */
+  readonly sweepEvery?: number
   /** Turns a problem into a response. `refuse` is for requests that have been read: it may answer with a page. */
   readonly problemResponse: (reason: Problem, accept: string | undefined, status?: number) => Response
   readonly refuse?: (reason: Problem, request: Request) => Response
@@ -90,6 +92,7 @@ export async function listen(settings: ListenerSettings, answer: AnswerRequest |
   const isRouted = typeof answer !== 'function'
   const app = makeServer(settings, isRouted)
   const connections = connectionsOf(app.server)
+  sweepRegularly(app.server, connections, settings.sweepEvery)
   const entrance: Entrance = { settings, app, answering: makeAnswering(), shares, connections, isClosing: false }
   if (isRouted) await addRoutes(entrance, answer)
   else answerAll(entrance, answer)
