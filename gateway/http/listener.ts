@@ -19,10 +19,10 @@ import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
 import { certificateOf } from './peer-certificate.js'
 import { clientOf } from './client-network.js'
-import { boundConnections } from './connections.js'
+import { boundConnections, connectionsOf, sweepRegularly } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { normalisedPath } from './normal-path.js'
-import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
+import { KEEP_ALIVE_MS, LINGER, send, withoutBody } from './send.js'
 import { makeShares, shared, type BodyRoom, type Shares } from './shares.js'
 import { takePort, type TakenPort } from './taken-port.js'
 
@@ -40,6 +40,8 @@ export interface ListenerSettings {
   readonly bodyRoom?: BodyRoom
   /** Milliseconds allowed for reading a content; after that the answer is 408. */
   readonly bodyTimeout?: number
+  /** Milliseconds between two looks for clients that do not take their answers. */
+  readonly sweepEvery?: number
   /** Turns a problem into a response. `refuse` is for requests that have been read: it may answer with a page. */
   readonly problemResponse: (reason: Problem, accept: string | undefined, status?: number) => Response
   readonly refuse?: (reason: Problem, request: Request) => Response
@@ -80,6 +82,7 @@ interface Entrance {
   readonly app: FastifyInstance
   readonly answering: Answering
   readonly shares: Shares
+  readonly connections: ReadonlySet<Socket>
   isClosing: boolean
 }
 
@@ -88,7 +91,9 @@ export async function listen(settings: ListenerSettings, answer: AnswerRequest |
   const shares = makeShares(shared(concurrency), bodyRoom)
   const isRouted = typeof answer !== 'function'
   const app = makeServer(settings, isRouted)
-  const entrance: Entrance = { settings, app, answering: makeAnswering(), shares, isClosing: false }
+  const connections = connectionsOf(app.server)
+  sweepRegularly(app.server, connections, settings.sweepEvery)
+  const entrance: Entrance = { settings, app, answering: makeAnswering(), shares, connections, isClosing: false }
   if (isRouted) await addRoutes(entrance, answer)
   else answerAll(entrance, answer)
   const taken = typeof settings.port === 'number' ? await takePort(settings.port, settings.host) : settings.port
@@ -101,7 +106,7 @@ export async function listen(settings: ListenerSettings, answer: AnswerRequest |
     ...(settings.tls && { renew: (tls) => (app.server as unknown as Server).setSecureContext({ ...tls, ...TLS }) }),
     close(grace) {
       entrance.isClosing = true
-      return closed(app, taken, entrance.answering.all, grace)
+      return closed(entrance, taken, grace)
     },
   }
 }
@@ -191,13 +196,16 @@ async function answerLater(
   if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
 }
 
-async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unknown>, grace: number): Promise<void> {
+async function closed({ app, answering, connections }: Entrance, taken: TakenPort, grace: number): Promise<void> {
   const enough = new AbortController()
   const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
-  void graceIsOver.then(() => app.server.closeAllConnections())
+  void graceIsOver.then(() => {
+    for (const socket of connections) socket.destroy()
+    app.server.on('connection', (socket: Socket) => socket.destroy())
+  })
   await Promise.all([app.close(), taken.close()])
   // A write continues after its client has left.
-  await Promise.race([Promise.allSettled(all), graceIsOver])
+  await Promise.race([Promise.allSettled(answering.all), graceIsOver])
   enough.abort()
 }
 
@@ -332,9 +340,13 @@ function answerMalformed(
   answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
 }
 
-/** Writes a response when there is no response object. */
+/** Writes a response when there is no response object. Node.js no longer listens to errors of such a socket. */
 function answerRaw(socket: Socket, { status, fields, body }: Response, now: () => number): void {
+  socket.on('error', () => socket.destroy())
   const lines = [...fields, ['Connection', 'close'], ['Date', new Date(now()).toUTCString()]]
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${String(body)}`)
+  // RFC 9112 §9.6. A socket that is not read never notices that its client has left.
+  const timer = setTimeout(() => socket.destroy(), LINGER.ms)
+  socket.resume().once('close', () => clearTimeout(timer))
 }

@@ -14,7 +14,7 @@ const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders))
   fields['transfer-encoding'] !== undefined || Number(fields['content-length'] ?? 0) > 0
 
 /** How much of an unread body is read and dropped after the answer, so that the client receives the answer. */
-const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
+export const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
 
 /** If an answer cannot be written, its connection is cut. No answer may end the process. */
 export function send(raw: IncomingMessage, response: ServerResponse, answer: Response, own?: Fields): void {

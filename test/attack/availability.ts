@@ -1,4 +1,6 @@
 // The attacks on availability, one per row: a cheap request that blocks all other clients.
+import { once } from 'node:events'
+import { connect as connectPlain } from 'node:net'
 import { connect } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, many, nested } from '../support/growth.js'
@@ -91,6 +93,24 @@ async function slowBodies(place: Place, count: number, bytes: number): Promise<O
   return { statuses: [`${count} bodies that never end`] }
 }
 
+/** Connections that send CONNECT, and are reset when that has been sent: first to the site, then to a port without TLS. */
+async function resetTunnels({ site }: Place, count: number): Promise<Outcome> {
+  for (const isTls of [true, false])
+    for (let i = 0; i < count; i++) {
+      const socket = connectPlain(isTls ? site.port : site.management, '127.0.0.1')
+      const sender = isTls ? connect({ socket, rejectUnauthorized: false }) : socket
+      sender.on('error', () => undefined)
+      sender.once(isTls ? 'secureConnect' : 'connect', () =>
+        sender.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', () => socket.resetAndDestroy()),
+      )
+      await once(
+        socket.on('error', () => undefined),
+        'close',
+      )
+    }
+  return { statuses: [`${count} tunnels, twice`] }
+}
+
 const form = (
   mailbox: string,
 ): string => `<#a> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/givenName> "A" ;
@@ -177,6 +197,10 @@ export const AVAILABILITY: readonly Attack[] = [
   {
     name: 'large-bodies', section: 'availability', wanted: 'no memory for bodies of agents without the right', hold: HANDSHAKES,
     run: (place) => slowBodies(place, 200, 2 * 1024 * 1024 - 1),
+  },
+  {
+    name: 'tunnels-that-are-reset', section: 'availability', wanted: 'no connection ends the process', quick: true,
+    run: (place) => resetTunnels(place, 20),
   },
   ...(['GET', 'PUT'] as const).map((method): Attack => ({
     name: `long-path-${method}`, section: 'availability', wanted: 'bounded length and depth', hold: 50, quick: true,

@@ -1,10 +1,12 @@
 // The listener without a gateway: which requests are admitted, and which are answered at once (design 2, 7).
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { listen, type AnswerRequest, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
-import { until } from '../../support/wait.js'
+import { A_MINUTE, until } from '../../support/wait.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 
@@ -106,3 +108,38 @@ void t.test('a closing listener answers the requests that wait, and refuses othe
   await closed
   await t.rejects(fetch(`http://127.0.0.1:${opened.port}/`))
 })
+
+/** A connection that sends CONNECT, after which Node.js hands the listener the bare socket. `sent` is called then. */
+function tunnel(port: number, sent: (socket: Socket) => void = () => undefined): Socket {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+  return socket.resume().on('connect', () => socket.write(CONNECT, () => sent(socket)))
+}
+
+const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'
+
+void t.test('a client that sends CONNECT and resets its connection does not end the process', async (t) => {
+  const { port } = await listener(t, () => OK)
+  for (let i = 0; i < 20; i++)
+    await once(
+      tunnel(port, (socket) => socket.resetAndDestroy()),
+      'close',
+    )
+  t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
+})
+
+void t.test(
+  'after CONNECT a connection ends when its client leaves, or when the listener has waited enough',
+  async (t) => {
+    const isAnswered = (socket: Socket): Promise<unknown> => once(socket, 'end')
+    const patient = await listener(t, () => OK)
+    const leaving = tunnel(patient.port)
+    await isAnswered(leaving)
+    leaving.end()
+    await patient.close(A_MINUTE)
+    const impatient = await listener(t, () => OK)
+    const staying = tunnel(impatient.port)
+    t.teardown(() => staying.destroy())
+    await isAnswered(staying)
+    await impatient.close(0)
+  },
+)
