@@ -133,6 +133,7 @@ const AMBIENT: Readonly<Record<string, string>> = {
   // State that all gateways of the process may share.
   'gateway/http/fields.ts': 'the lower case of 1,000 names of fields at most',
   'gateway/http/ready-head.ts': 'the date of this second as a field',
+  'gateway/rdf/json-ld-expansion.ts': 'which JSON-LD contexts are copies, weakly',
   'gateway/sparql/language/parse.ts': 'the parser',
   'versioning/journal/ulid.ts': 'random bytes',
   // State of the process: threads, disk, folders, a child process.

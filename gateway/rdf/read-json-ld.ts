@@ -1,15 +1,12 @@
-// Reads JSON-LD, bounded in depth, size and the work of its contexts, and in pieces, so that a long document does not
-// block the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser`), whose version
-// package.json pins: the parser does not bound the work of nested and scoped contexts.
-import { JsonLdParser } from 'jsonld-streaming-parser'
+// Reads JSON-LD, bounded in depth, size and the work of its contexts, and in pieces, so that a long document neither
+// blocks the event loop nor is expanded in memory as a whole.
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { DataFactory } from '@rdfjs/types'
-import { isTooLong, LONGEST_BASE } from './bases.js'
 import type { Quad } from './graph.js'
-import { keepTerms, lexicalForm } from './json-ld-terms.js'
+import { Contexts, expand } from './json-ld-expansion.js'
+import { Conversion } from './json-ld-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { malformed, quadsFrom, shortened, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
+import { malformed, reasonOf, shortened, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 
 /** The text of the context document at a URL; undefined if it is unavailable or not allowed. */
 export type LoadContext = (url: string) => Promise<string | undefined>
@@ -23,11 +20,6 @@ const PIECE_WEIGHT = 10_000
 const REMOTE_CONTEXTS_LIMIT = 8
 /** The total characters of all remote contexts of a document. */
 const REMOTE_WEIGHT_LIMIT = 1024 * 1024
-/** Term definitions processed over all contexts. Each context processes again those that are in scope. */
-const DEFINITIONS_LIMIT = 2_000_000
-/** Processing a context, even an empty one, costs as much as this many definitions. */
-const CONTEXT_WEIGHT = 20
-
 const TOO_LARGE = problem(
   'content.too-large',
   'The JSON-LD content has too many values. Send Turtle or N-Triples, or split it into several requests.',
@@ -52,7 +44,7 @@ export async function readJsonLd(
   for (const value of values) {
     const own =
       typeof value === 'object' && value !== null
-        ? weigh(value, 1, 'data')
+        ? weigh(value, 1)
         : malformed('the document is neither an object nor an array')
     if (isFailure(own)) return syntaxProblem(SYNTAX, own.detail)
     weight += own
@@ -60,60 +52,63 @@ export async function readJsonLd(
   if (weight > WHOLE_WEIGHT_LIMIT) return TOO_LARGE
   const pieces = values.flatMap(piecesOf)
   if (pieces.some((piece) => piece.weight > PIECE_WEIGHT_LIMIT)) return TOO_LARGE
-  const mark = `.x${randomBytes(MARK_BYTES).toString('hex')}`
-  const contexts = contextsFor(loadContext, mark)
-  const dataFactory = withoutMarks(terms.factory, mark)
+  const marks = makeMarks()
+  const contexts = new Contexts(loaderOf(loadContext, marks))
   const quads: Quad[] = []
+  const conversion = new Conversion(terms.factory, quads, marks.remove)
   let dropped: string | undefined
   for (const piece of pieces) {
-    // Strict, since otherwise the parser drops malformed language tags and directions.
-    const options = { baseIRI: base, dataFactory, documentLoader: contexts.loader, strictValues: true }
-    const parser = new JsonLdParser(options)
-    contexts.bound(parser)
-    keepTerms(parser, dataFactory, (key) => (dropped ??= key.replaceAll(mark, '')))
-    const read = await quadsFrom(parser, withMarks(JSON.stringify(piece.value), mark))
-    if (isFailure(read)) return syntaxProblem(SYNTAX, read.detail, terms)
-    for (const quad of read) quads.push(quad)
+    try {
+      const expanded = await expand(
+        marks.parse(JSON.stringify(piece.value)),
+        base,
+        contexts,
+        (key) => (dropped ??= key),
+      )
+      conversion.addAll(expanded, terms.factory.defaultGraph())
+    } catch (error) {
+      return syntaxProblem(SYNTAX, marks.remove(reasonOf(error as Error)), terms)
+    }
     await setImmediate()
   }
   if (quads.length > 0 || dropped === undefined) return quads
-  return syntaxProblem(SYNTAX, `no triples: ${shortened(dropped)} is neither an IRI nor a term of the @context`)
+  const key = shortened(marks.remove(dropped))
+  return syntaxProblem(SYNTAX, `no triples: ${key} is neither an IRI nor a term of the @context`)
 }
 
 const MARK_BYTES = 8
 
-// The parser looks terms up in plain objects, which inherit some properties. Matches their names, as a whole text or as
-// a prefix of one. In JSON without white space, a quotation mark after one of these characters begins a text.
-const INHERITED = new RegExp(`(?<=[{[,:]")(${Object.getOwnPropertyNames(Object.prototype).join('|')})(?=[":])`, 'g')
+// The library asks some objects by `hasOwnProperty`, which a term may be. Matches the names that objects inherit, as a
+// whole text or as a prefix of one. In JSON without white space, a quotation mark after one of these characters begins a
+// text.
+const INHERITED = `(?<=[{[,:]")(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})(?=[":])`
+// The library takes IRIs that contain white space for relative ones, but RFC 3987 §2.2 allows this.
+const SPACES = '[\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]'
+const TO_MARK = new RegExp(`${INHERITED}|${SPACES}`, 'g')
 
-/** Marks the names of inherited properties while the parser reads them. No content can guess the mark. */
-const withMarks = (json: string, mark: string): string => json.replace(INHERITED, (name) => name + mark)
+interface Marks {
+  parse(json: string): unknown
+  remove(text: string): string
+}
 
-/** JSON-LD 1.1 API §9.3, rdfDirection null: base directions are dropped. */
-const withoutMarks = (factory: DataFactory, mark: string): DataFactory => ({
-  ...factory,
-  namedNode: ((value: string) => factory.namedNode(value.replaceAll(mark, ''))) as DataFactory['namedNode'],
-  literal(value: unknown, kind) {
-    const tag = typeof kind === 'object' && kind && !('termType' in kind) ? kind.language || undefined : kind
-    // The parser passes numbers and booleans of typed value objects on unconverted.
-    const datatype = typeof tag === 'object' && tag ? tag : undefined
-    return factory.literal(lexicalForm(value, datatype).replaceAll(mark, ''), tag)
-  },
-})
-
-/** Where a value is: in data, in a context, or in a JSON literal. */
-type Place = 'data' | 'context' | 'json'
-
-const PLACES: Readonly<Record<string, Place>> = { '@context': 'context', '@value': 'json' }
-/** The parser drops a single value that is not in an array. */
-const LISTS = ['@set', '@list']
+/** Marks what the library would misread, until it is expanded. No content can guess the marks. */
+function makeMarks(): Marks {
+  const mark = randomBytes(MARK_BYTES).toString('hex')
+  const marked = new RegExp(`\\.x${mark}|\\.y${mark}(.{4})`, 'g')
+  const hex = (space: string): string => space.charCodeAt(0).toString(16).padStart(4, '0')
+  return {
+    parse: (json) =>
+      JSON.parse(json.replace(TO_MARK, (text) => (text.length > 1 ? `${text}.x${mark}` : `.y${mark}${hex(text)}`))),
+    remove: (text) =>
+      text.includes(mark)
+        ? text.replace(marked, (_, code?: string) => (code ? String.fromCharCode(parseInt(code, 16)) : ''))
+        : text,
+  }
+}
 
 /** The sum of the depths of all values. Fails on excessive nesting and on lone surrogates. */
-function weigh(value: unknown, depth: number, place: Place): number | SyntaxFailure {
-  if (typeof value === 'string') {
-    const flaw = flawOfString(value, place)
-    return flaw === undefined ? depth : malformed(flaw)
-  }
+function weigh(value: unknown, depth: number): number | SyntaxFailure {
+  if (typeof value === 'string') return value.isWellFormed() ? depth : malformed('half a surrogate pair')
   // RFC 8259 §6: JSON allows any number. JSON.stringify would write null for this one.
   if (typeof value === 'number' && !Number.isFinite(value))
     return malformed('a number that is too large for xsd:double')
@@ -121,28 +116,12 @@ function weigh(value: unknown, depth: number, place: Place): number | SyntaxFail
   if (depth > DEPTH_LIMIT) return malformed(`nested deeper than ${DEPTH_LIMIT} levels`)
   let weight = depth
   for (const [key, member] of Object.entries(value)) {
-    const flaw = Array.isArray(value) ? undefined : flawOfEntry(key, member, place)
-    if (flaw !== undefined) return malformed(flaw)
-    const own = weigh(member, depth + 1, place === 'data' ? (PLACES[key] ?? place) : place)
+    if (!key.isWellFormed()) return malformed('half a surrogate pair')
+    const own = weigh(member, depth + 1)
     if (isFailure(own)) return own
     weight += own
-    if (place === 'data' && LISTS.includes(key) && !Array.isArray(member)) (value as Node)[key] = [member]
   }
   return weight
-}
-
-type Node = Record<string, unknown>
-
-const flawOfEntry = (key: string, value: unknown, place: Place): string | undefined =>
-  place === 'data' && key === '@id' && typeof value !== 'string'
-    ? 'the value of @id is not a string'
-    : flawOfString(key, place)
-
-const flawOfString = (text: string, place: Place): string | undefined => {
-  if (!text.isWellFormed()) return 'half a surrogate pair'
-  return place === 'context' && isTooLong(text)
-    ? `a context has a text of more than ${LONGEST_BASE} characters`
-    : undefined
 }
 
 interface Piece {
@@ -150,7 +129,7 @@ interface Piece {
   readonly weight: number
 }
 
-const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth, 'data'))
+const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth))
 
 /** Splits the document into several of the same meaning: groups of members of a top-level array or `@graph`. */
 function piecesOf(value: unknown): Piece[] {
@@ -175,47 +154,23 @@ function groupsOf(members: readonly unknown[], depth: number): { value: unknown[
   return groups
 }
 
-/** The remote contexts of one document, each loaded once, and the bound on the work of its contexts. */
-function contextsFor(loadContext: LoadContext | undefined, mark: string) {
-  const loaded = new Map<string, Promise<string | undefined>>()
-  let definitions = 0
+/** Loads the remote contexts of one document. */
+function loaderOf(loadContext: LoadContext | undefined, marks: Marks): (url: string) => Promise<object> {
+  let count = 0
   let weight = 0
-  const sizeOf = (context: unknown): number =>
-    typeof context === 'object' && context !== null ? 1 + Object.keys(context).length : 1
-  return {
-    loader: {
-      async load(url: string): Promise<{ '@context': never }> {
-        if (!loadContext)
-          throw new Error('contexts are fetched only for identified agents; include the context in the content')
-        if (!loaded.has(url)) {
-          if (loaded.size >= REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
-          const loading = loadContext(url)
-          loaded.set(url, loading)
-          const text = await loading
-          weight += text?.length ?? 0
-        }
-        if (weight > REMOTE_WEIGHT_LIMIT) throw new Error('the remote contexts of the document are too large')
-        const document = parsed(await loaded.get(url))
-        if (typeof document !== 'object' || document === null) throw new Error('the context is not available')
-        const flaw = weigh(document, 1, 'context')
-        if (isFailure(flaw)) throw new Error(flaw.detail)
-        return JSON.parse(withMarks(JSON.stringify(document), mark)) as { '@context': never }
-      },
-    },
-    /** Wraps the parser's context parser: without a bound, nested contexts make a short document cost minutes. */
-    bound(parser: JsonLdParser): void {
-      const { contextParser } = (parser as unknown as { parsingContext: { contextParser: ContextParser } })
-        .parsingContext
-      const parse = contextParser.parse
-      contextParser.parse = async (context, options, ...internal) => {
-        definitions += CONTEXT_WEIGHT + sizeOf(context) + sizeOf(options?.parentContext)
-        if (definitions > DEFINITIONS_LIMIT) throw new Error('its contexts are too complex')
-        return parse.call(contextParser, context, options, ...internal)
-      }
-      const expand = contextParser.expandPrefixedTerms
-      contextParser.expandPrefixedTerms = (context, ...others) =>
-        expand.call(contextParser, withEnd(context), ...others)
-    },
+  return async (url) => {
+    if (!loadContext)
+      throw new Error('contexts are fetched only for identified agents; include the context in the content')
+    if (++count > REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
+    const text = await loadContext(url)
+    weight += text?.length ?? 0
+    if (weight > REMOTE_WEIGHT_LIMIT) throw new Error('the remote contexts of the document are too large')
+    const document = parsed(text)
+    if (typeof document !== 'object' || document === null) throw new Error('the context is not available')
+    if (!('@context' in document)) throw new Error('Missing @context')
+    const flaw = weigh(document, 1)
+    if (isFailure(flaw)) throw new Error(flaw.detail)
+    return marks.parse(JSON.stringify(document)) as object
   }
 }
 
@@ -224,36 +179,6 @@ function parsed(text: string | undefined): unknown {
     return text === undefined ? undefined : JSON.parse(text)
   } catch {
     return undefined
-  }
-}
-
-interface ContextParser {
-  parse(context: unknown, options?: { parentContext?: unknown }, ...internal: unknown[]): Promise<unknown>
-  expandPrefixedTerms(context: NormalizedContext, ...internal: unknown[]): void
-}
-
-interface NormalizedContext {
-  getContextRaw(): object
-  expandTerm(term: string, ...others: unknown[]): string | null
-}
-
-/** The most expansions, on average per term of a context: the IRIs of prefixes may use prefixes too. */
-const EXPANSIONS_OF_TERM = 16
-const EXPANSIONS = 100
-
-/**
- * Bounds the parser's expansion of terms, which stops only when nothing changes: with a vocabulary `#a:`, or prefixes
- * that are defined by each other, it would never end.
- */
-function withEnd(context: NormalizedContext): NormalizedContext {
-  let left = EXPANSIONS + EXPANSIONS_OF_TERM * Object.keys(context.getContextRaw()).length
-  return {
-    getContextRaw: () => context.getContextRaw(),
-    expandTerm(term: string, ...others: unknown[]) {
-      const expanded = context.expandTerm(term, ...others)
-      if (--left < 0 || (expanded?.length ?? 0) > 2 * LONGEST_BASE) throw new Error('the IRIs of its terms do not end')
-      return expanded
-    },
   }
 }
 

@@ -87,13 +87,16 @@ export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | Syntax
     const quads: Quad[] = []
     parser.on('data', (quad: Quad) => quads.push(quad))
     parser.on('error', (error: Error) => {
-      // The parser has met a value of an unexpected type.
-      resolve(malformed(error instanceof TypeError ? 'a value has a type that is not allowed there' : error.message))
+      resolve(malformed(reasonOf(error)))
       parser.destroy()
     })
     parser.on('end', () => resolve(quads))
     parser.end(text)
   })
+
+/** The reason of a parser, which throws a TypeError if it meets a value of an unexpected type. */
+export const reasonOf = (error: Error): string =>
+  error instanceof TypeError ? 'a value has a type that is not allowed there' : error.message
 
 const MESSAGE_CHARACTERS = 200
 

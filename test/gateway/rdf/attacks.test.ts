@@ -69,10 +69,18 @@ const scoped = JSON.stringify({
   '@context': { ...terms, p: { '@id': 'http://p/', '@context': { q: 'http://q/' } } },
   '@graph': Array.from({ length: 2000 }, () => ({ p: { q: 1 } })),
 })
-const nestedContexts = JSON.stringify({
-  '@context': terms,
-  '@graph': Array.from({ length: 2000 }, () => ({ '@context': { p: 'http://p/' }, p: 1 })),
-})
+const nestedContexts = (term?: string): string =>
+  JSON.stringify({
+    '@context': terms,
+    '@graph': Array.from({ length: 2000 }, (_, i) => ({
+      '@context': { [term ?? `p${i}`]: 'http://p/' },
+      [term ?? `p${i}`]: 1,
+    })),
+  })
+const withContext = (context: unknown): string => JSON.stringify({ '@context': context, '@id': '', 'http://p/': 1 })
+const definitions = (count: number, of: (i: number) => unknown, prefix = 't'): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, of(i)]))
+const growing = (of: (i: number) => object): object[] => Array.from({ length: 1000 }, (_, i) => of(i))
 const VOCABULARY = '"@context":{"@vocab":"http://v/"}'
 const label = '{"@id":"_:a> <http://p/> <http://x> .\\n<http://evil","http://p/":1}'
 
@@ -87,13 +95,23 @@ const JSON_LD: Attacks = [
   ['a long base', `{"@context":{"@base":"http://h/${times('a/../', 6000)}"},"@id":"x","http://p/":1}`, 'content.syntax'],
   ['a vocabulary of a megabyte', `{"@context":{"@vocab":"${longIri}/"},${manyTerms}}`, 'content.syntax'],
   ['a long id with 5,000 values', `{"@id":"${longIri}","http://p/":[${times('1,', 5000)}1]}`, 'content.too-large'],
-  ['a vocabulary that makes no compact IRIs', '{"@context":{"@vocab":"#a:/","r":"p"},"r":1}', 'content.syntax'],
-  ['the same with a type', '{"@context":{"@vocab":":a","p":{"@type":"t"}},"p":"1"}', 'content.syntax'],
+  ['a vocabulary that makes no compact IRIs', '{"@context":{"@vocab":"#a:/","r":"p"},"r":1}', 1],
+  ['the same with a type', '{"@context":{"@vocab":":a","p":{"@type":"t"}},"p":"1"}', 1],
   ['a prefix that is defined by itself, through others', '{"@context":{"a":"b:x/","b":"c:y/","c":"a:z/"},"a:r":1}', 'content.syntax'],
   ['a prefix of a scoped context that is defined by itself', '{"@context":{"p":{"@id":"http://p/","@context":{"a":{"@id":"b:x/","@prefix":true},"b":"a:y/"}}},"p":{"a:r":1}}', 'content.syntax'],
   ['a chain of 300 prefixes', JSON.stringify({ '@context': { p0: 'http://p/', ...Object.fromEntries(types.slice(1, 300).map((_, i) => [`p${i + 1}`, `p${i}:`])) }, 'p299:q': 1 }), 1],
-  ['a scoped context, used thousands of times', scoped, 'content.syntax'],
-  ['thousands of nested contexts', nestedContexts, 'content.syntax'],
+  ['a scoped context, used thousands of times', scoped, 4000],
+  ['the same nested context, thousands of times', nestedContexts('p'), 2000],
+  ['thousands of nested contexts', nestedContexts(), 2000],
+  ['thousands of terms with scoped contexts', withContext(definitions(6000, (i) => ({ '@id': `http://t/${i}`, '@context': {} }))), 'content.syntax'],
+  ['thousands of contexts in an array', withContext(Array.from({ length: 9000 }, (_, i) => ({ [`t${i}`]: 'http://t/' }))), 'content.syntax'],
+  ['thousands of terms in the form of IRIs', withContext({ x: 'http://t/', ...definitions(8000, (i) => `http://t/${i}`, 'x:') }), 'content.syntax'],
+  ['a chain of long prefixes', withContext(definitions(2000, (i) => (i === 0 ? 'http://t/' : `t${i - 1}:${times('a', 2000)}`))), 'content.syntax'],
+  ['IRIs that grow from context to context', withContext(growing((i) => ({ [i % 2 ? 'a' : 'b']: i === 0 ? 'http://t/' : `${i % 2 ? 'b' : 'a'}:${times('a', 2000)}/` }))), 'content.syntax'],
+  ['a vocabulary that grows from context to context', withContext(growing(() => ({ '@vocab': times('a', 2000) }))), 'content.syntax'],
+  ['a base that grows from context to context', withContext(growing(() => ({ '@base': times('a/', 1000) }))), 'content.syntax'],
+  ['scoped contexts of types, left 8000 times', JSON.stringify({ '@context': { ...terms, T: { '@id': 'http://T', '@context': { q: 'http://q/' } } }, '@graph': Array.from({ length: 4000 }, () => ({ '@type': 'T', t1: [{ t2: 1 }, { t2: 2 }] })) }), 20_000],
+  ['arrays in arrays, thousands of times', JSON.stringify({ '@id': '', 'http://p/': [{ '@list': Array.from({ length: 2000 }, (_, i) => [[i]]) }, Array.from({ length: 2000 }, (_, i) => [i])] }), 6001],
   ['__proto__ as a key', `{${VOCABULARY},"__proto__":{"polluted":"yes"}}`, 2],
   ['__proto__ as a term', '{"@context":{"__proto__":{"@id":"http://v/"}},"a":1}', 'content.syntax'],
   ['constructor as a key', `{${VOCABULARY},"constructor":{"prototype":{"polluted":"yes"}}}`, 3],

@@ -36,6 +36,49 @@ const NATIVE: readonly (readonly [value: string, type: string, expected: string]
   ['false', 'http://t/', 'false'],
 ]
 
+const P = { p: { '@id': 'http://p/', '@container': '@list' }, i: { '@id': 'http://p/', '@container': '@index' } }
+const J = { j: { '@id': 'http://p/', '@type': '@json' } }
+const Q = { 'http://q/': 'x' }
+const LINK = ['<> <http://p/> _:b0', '_:b0 <http://q/> "x"']
+const NIL = `<${RDF('nil')}>`
+/** The cells of a list, whose last one is read first. */
+const cells = (values: readonly string[], last = 0): string[] =>
+  values.toReversed().flatMap((value, i) => {
+    const cell = `_:b${last + i}`
+    return [`${cell} <${RDF('first')}> ${value}`, `${cell} <${RDF('rest')}> ${i === 0 ? NIL : `_:b${last + i - 1}`}`]
+  })
+const listed = (...values: readonly string[]): string[] => [`<> <http://p/> _:b${values.length - 1}`, ...cells(values)]
+const json = (text: string): string[] => [`<> <http://p/> "${text.replaceAll('"', '\\"')}"^^<${RDF('JSON')}>`]
+
+const INCLUDED = [...cells(['_:b1']), `_:b2 <${RDF('first')}> "w"`, `_:b2 <${RDF('rest')}> _:b0`]
+
+// JSON-LD 1.1 API §5.1.2, steps 5.2, 13.6 and 15: sets, lists and maps keep their links, and JSON is opaque.
+type Linked = readonly [behaviour: string, context: object, properties: object, expected: readonly string[] | string]
+// prettier-ignore
+const LINKED: readonly Linked[] = [
+  ['a blank node in a set', {}, { 'http://p/': { '@set': [Q] } }, LINK],
+  ['a list in a set', {}, { 'http://p/': { '@set': [{ '@list': ['a'] }] } }, listed('"a"')],
+  ['a blank node in an index map', P, { i: { k: Q } }, LINK],
+  ['blank nodes in an index map', P, { i: { k: [Q, { 'http://r/': 'y' }] } }, [...LINK, '<> <http://p/> _:b1', '_:b1 <http://r/> "y"']],
+  ['a list in an index map', P, { i: { k: { '@list': ['a'] } } }, listed('"a"')],
+  ['an array in a list', {}, { 'http://p/': { '@list': ['a', ['b', 'c']] } }, listed('"a"', '"b"', '"c"')],
+  ['an empty array in a list', {}, { 'http://p/': { '@list': [[]] } }, [`<> <http://p/> ${NIL}`]],
+  ['a set in a list', {}, { 'http://p/': { '@list': [{ '@set': ['a', 'b'] }] } }, listed('"a"', '"b"')],
+  ['a list in a list', {}, { 'http://p/': { '@list': [{ '@list': ['a'] }] } }, ['<> <http://p/> _:b1', ...cells(['_:b0'], 1), ...cells(['"a"'])]],
+  ['@included in a list', {}, { 'http://p/': { '@list': ['w', { '@included': [{ '@id': 'a', ...Q }] }] } }, ['<> <http://p/> _:b2', '<a> <http://q/> "x"', ...INCLUDED]],
+  ['an array in a list container', P, { p: ['a', ['b']] }, ['<> <http://p/> _:b2', ...cells(['"a"', '_:b0'], 1), ...cells(['"b"'])]],
+  ['a set in a list container', P, { p: { '@set': ['a', 'b'] } }, listed('"a"', '"b"')],
+  ['an alias of @set', { set: '@set' }, { 'http://p/': { set: 'b' } }, ['<> <http://p/> "b"']],
+  ['an alias of @set with a node', { set: '@set' }, { 'http://p/': { set: { '@id': '#q' } } }, ['<> <http://p/> <#q>']],
+  ['an alias of @list', { list: '@list' }, { 'http://p/': { list: 'c' } }, listed('"c"')],
+  ['an alias of @list in a list container', { ...P, list: '@list' }, { p: { list: ['b'] } }, listed('"b"')],
+  ['keywords in JSON of a term', J, { j: { '@set': { b: 1 }, '@list': 'a', '@context': 'x'.repeat(3000) } }, json(`{"@context":"${'x'.repeat(3000)}","@list":"a","@set":{"b":1}}`)],
+  ['any @id in JSON of a term', J, { j: { '@id': 5 } }, json('{"@id":5}')],
+  ['any @id in JSON by aliases', { t: '@type', v: '@value' }, { 'http://p/': { t: '@json', v: { '@id': 5 } } }, json('{"@id":5}')],
+  ['the order of entries of JSON (RFC 8785 §3.2.3)', J, { j: { b: 1, valueOf: [1e21, -0], 'valueOf!': null } }, json('{"b":1,"valueOf":[1e+21,0],"valueOf!":null}')],
+  ['maps of JSON', { j: { ...J.j, '@container': '@index' } }, { j: { k: 1 } }, 'content.syntax: a map of JSON'],
+]
+
 // prettier-ignore
 const ROWS: readonly Row[] = [
   ['relative IRIs against the document', relative, ['<> <http://b/c> <x>', '<> <http://b/c> <https://x.example/e>']],
@@ -102,7 +145,7 @@ const ROWS: readonly Row[] = [
   ...['1E400', '-1E400', '{"@type":"@json","@value":1E400}', '{"@type":"@json","@value":[{"a":1E400}]}'].map((value): Row => [`a number that is too large: ${value}`, `{"@id":"","http://p/":${value},"http://q/":1}`, 'content.syntax: too large for xsd:double']),
   // JSON-LD 1.1 API §5.1.2, step 14.1.
   ['another property of a value object', '{"@id":"","http://p/":{"@value":"x","http://p/note":"y"}}', 'content.syntax: http://p/note'],
-  ['… by a term', '{"@context":{"note":"http://n/"},"@id":"","http://p/":{"@value":"x","note":"y"}}', 'content.syntax: note'],
+  ['… by a term', '{"@context":{"note":"http://n/"},"@id":"","http://p/":{"@value":"x","note":"y"}}', 'content.syntax: http://n/'],
   ['… with a vocabulary', '{"@context":{"@vocab":"http://v/"},"@id":"","p":{"@value":"x","note":"y"}}', 'content.syntax: note'],
   ['… of a member of a list', '{"@id":"","http://p/":{"@list":[{"@value":"x","http://p/note":"y"}]}}', 'content.syntax: http://p/note'],
   ['… of a member of an array', '{"@id":"","http://p/":["a",{"@value":"x","http://p/note":"y"}]}', 'content.syntax: http://p/note'],
@@ -114,6 +157,18 @@ const ROWS: readonly Row[] = [
   ['@index beside @set', '{"@id":"","http://p/":{"@set":["x","y"],"@index":"i"}}', ['<> <http://p/> "x"', '<> <http://p/> "y"']],
   ['… by an alias', '{"@context":{"i":"@index"},"@id":"","http://p/":{"i":"1","@set":["x"]}}', ['<> <http://p/> "x"']],
   ['another key beside @list', '{"@id":"","http://p/":{"@list":["x"],"http://q/":"y"}}', 'content.syntax: @list'],
+  ...LINKED.map(([behaviour, context, properties, expected]): Row => [behaviour, JSON.stringify({ '@context': context, '@id': '', ...properties }), expected]),
+  ['bases within bases', '{"@context":{"@base":"http://b/abs/"},"@id":"x","http://p/":{"@context":{"@base":"more/"},"@id":"y"}}', ['<http://b/abs/x> <http://p/> <http://b/abs/more/y>']],
+  ['… against that of the document', '{"@context":{"@base":"sub/"},"@id":"x","http://p/":{"@context":{"@base":"more/"},"@id":"y"}}', [`<${DOC}sub/x> <http://p/> <${DOC}sub/more/y>`]],
+  ['a base whose query has a slash (RFC 3986 §5.2.3)', '{"@context":{"@base":"http://b/d/e?q=1/2"},"@id":"g","http://p/":{"@id":"../h"}}', ['<http://b/d/g> <http://p/> <http://b/h>']],
+  ['a relative IRI with a colon (RFC 3986 §4.2)', '{"@id":"./a:b","http://p/":1}', [`<${DOC}a:b> <http://p/> "1"^^<${INTEGER}>`]],
+  ['an IRI with a space of Unicode (RFC 3987 §2.2)', '{"@id":"http://x/\u00a0","http://p/":"a\u2028b"}', ['<http://x/\u00a0> <http://p/> "a\u2028b"']],
+  ['a property with a space', '{"@id":"","http://p/a b":1}', 'content.syntax: the malformed IRI <http://p/a b>'],
+  ['nulls in a language map', '{"@context":{"p":{"@id":"http://p/","@container":"@language"}},"@id":"","p":{"en":["a",null]}}', ['<> <http://p/> "a"@en']],
+  ['a key in the form of a keyword (§5.2.2)', '{"@id":"","@foo":1,"http://p/":"x"}', ['<> <http://p/> "x"']],
+  ['properties of a node whose @id has the form of a keyword', '{"@id":"@foo","http://p/":"x"}', 'content.syntax: keyword'],
+  ['several types of a value', '{"@id":"","http://p/":{"@value":"x","@type":["http://t/","http://u/"]}}', 'content.syntax: several types'],
+  ['imports with other terms', '[{"@context":{"@import":"https://c.example/ok","a":"http://a/"},"@id":"","a":"1","title":"x"},{"@context":{"@import":"https://c.example/ok","b":"http://b/"},"@id":"","b":"2"},{"@context":"https://c.example/ok","@id":"","title":"y"}]', ['<> <http://a/> "1"', `<> <${TITLE}> "x"`, '<> <http://b/> "2"', `<> <${TITLE}> "y"`]],
   ['a term whose definition contains it', '{"@context":{"a":"a:b"},"a":1}', 'content.syntax: '],
 ]
 
