@@ -80,6 +80,14 @@ interface Expansion {
 const require = createRequire(import.meta.url)
 const part = <Part>(name: string): Part => require(`jsonld/lib/${name}.js`) as Part
 
+const urls = part<{ prependBase(base: unknown, reference: string): string }>('url')
+const { prependBase } = urls
+// Before the other parts are loaded, which take the function over. RFC 3986 §4.2: no reference begins with a colon.
+urls.prependBase = (base, reference) => {
+  if (reference.startsWith(':')) throw new Error(`the malformed IRI <${reference}>`)
+  return prependBase(base, reference)
+}
+
 const LibraryResolver = part<new (options: { sharedCache: Map<unknown, unknown> }) => Resolver>('ContextResolver')
 const { getInitialContext } = part<{
   getInitialContext(options: Pick<Options, 'processingMode'>): ActiveContext

@@ -36,7 +36,7 @@ export class Conversion {
     for (const [key, values] of Object.entries(node)) {
       if (key === '@type') {
         for (const type of asArray(values)) this.add(subject, RDF('type'), this.termOf(type), graph)
-      } else if (key === '@reverse') this.addReverse(subject, values as Entries, graph)
+      } else if (key === '@reverse' && isEntries(values)) this.addReverse(subject, values, graph)
       else if (key === '@graph') this.addAll(values, subject)
       else if (key === '@included') this.addAll(values, graph)
       else if (!key.startsWith('@'))
