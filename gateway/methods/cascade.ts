@@ -65,7 +65,7 @@ const BUSY = problem('server.overloaded', 'Another subtree is being deleted. Ret
 })
 
 async function listed(context: Context, iri: string): Promise<readonly string[] | Problem> {
-  const below = await documentsBelow(context.application, iri, MOST, callOf(context))
+  const below = await documentsBelow(context.application, iri, MOST)
   if (isFailure(below)) return below
   return below.hasMore ? tooMany() : below.documents
 }

@@ -2,7 +2,7 @@
 // not. Uses its internals, whose version package.json pins; its index would also load a client for HTTP.
 import { createRequire } from 'node:module'
 import { setImmediate } from 'node:timers/promises'
-import { isTooLong, LONGEST_BASE } from './bases.js'
+import { isTooLong, LONGEST_BASE, resolve } from './bases.js'
 import { grown } from '../thread-memory.js'
 
 export type Entries = Readonly<Record<string, unknown>>
@@ -39,7 +39,7 @@ interface ActiveContext extends Entries {
 interface ResolvedContext {
   readonly document: Entries | null
   getProcessed(active: ActiveContext): Processed | undefined
-  setProcessed(active: ActiveContext, processed: Partial<Processed>): void
+  setProcessed(active: ActiveContext, processed: Partial<Processed> & Entries): void
 }
 
 interface Processed {
@@ -80,12 +80,20 @@ interface Expansion {
 const require = createRequire(import.meta.url)
 const part = <Part>(name: string): Part => require(`jsonld/lib/${name}.js`) as Part
 
-const urls = part<{ prependBase(base: unknown, reference: string): string }>('url')
-const { prependBase } = urls
-// Before the other parts are loaded, which take the function over. RFC 3986 §4.2: no reference begins with a colon.
+const urls = part<{ prependBase(base: unknown, reference: string): string; isAbsolute(iri: string): boolean }>('url')
+const { isAbsolute } = urls
+// Before the other parts are loaded, which take the function over. The library's own takes quadratic time for many dot
+// segments. RFC 3986 §4.2: no reference begins with a colon.
 urls.prependBase = (base, reference) => {
   if (reference.startsWith(':')) throw new Error(`the malformed IRI <${reference}>`)
-  return prependBase(base, reference)
+  if (base === null || isAbsolute(reference)) return reference
+  // A relative @base is resolved when it is used. For the library, an empty one would be none.
+  if (base === undefined) return reference || '#'
+  if (typeof base !== 'string') throw new Error('a base that is no text')
+  if (isAbsolute(base)) return resolve(reference, base)
+  if (reference === '' || reference.startsWith('/')) return reference || base
+  const path = base.replace(/[?#][^]*/, '')
+  return (/^[?#]/.test(reference) ? path : path.slice(0, path.lastIndexOf('/') + 1)) + reference
 }
 
 const LibraryResolver = part<new (options: { sharedCache: Map<unknown, unknown> }) => Resolver>('ContextResolver')
@@ -186,9 +194,11 @@ export class Contexts extends LibraryResolver {
       const before = beforeType(active)
       return before ? ofTypes.get(before) : get(active)
     }
-    resolved.setProcessed = (active, { context, events }) => {
+    resolved.setProcessed = (active, processed) => {
+      const { context, events } = processed
       // The library also keeps an import, merged with the first context that imports it, and would use it for others.
-      if (!context || !Array.isArray(events)) return
+      if (!(context?.mappings instanceof Map) || !Array.isArray(events))
+        return this.work(CONTEXT_WEIGHT + this.weightOfTerms(processed))
       const { size } = context.mappings
       copied.delete(context)
       this.work(weight + size / COPIES_OF_DEFINITION)

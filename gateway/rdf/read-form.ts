@@ -1,7 +1,6 @@
 // Reads RDF/POST: RDF encoded as the fields of an HTML form (LinkedDataHub 3.1).
 import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
-import { resolve } from 'relative-to-absolute-iri'
-import { baseHasDotSegment, isTooLong, BASE_TOO_LONG } from './bases.js'
+import { baseHasDotSegment, isTooLong, BASE_TOO_LONG, resolve } from './bases.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 
 /**

@@ -1,7 +1,6 @@
 // Finds JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of the script elements, and the base.
 import { Parser } from 'htmlparser2'
-import { resolve } from 'relative-to-absolute-iri'
-import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
+import { isTooLong, normalBase, BASE_TOO_LONG, resolve } from './bases.js'
 import { parseMediaType } from '../http/media-type.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 

@@ -170,6 +170,9 @@ function loaderOf(loadContext: LoadContext | undefined, marks: Marks): (url: str
     if (!('@context' in document)) throw new Error('Missing @context')
     const flaw = weigh(document, 1)
     if (isFailure(flaw)) throw new Error(flaw.detail)
+    // JSON-LD 1.1 API §4.1.2, step 5.7: the base of a remote context does not count.
+    for (const each of [document['@context']].flat())
+      if (typeof each === 'object' && each !== null) Reflect.deleteProperty(each, '@base')
     return marks.parse(JSON.stringify(document)) as object
   }
 }

@@ -2,9 +2,9 @@
 // two places, the attributes and values of property elements, truncated documents), and bounds depth and entities. Uses
 // its internals (`saxParser`, `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version
 // package.json pins.
-import { resolve } from 'relative-to-absolute-iri'
-import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
+import { isTooLong, normalBase, BASE_TOO_LONG, resolve } from './bases.js'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
+import type { NamedNode } from '@rdfjs/types'
 import type { Quad } from './graph.js'
 import { isFailure, type Problem } from '../problem.js'
 import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
@@ -101,9 +101,30 @@ class BoundedParser extends RdfXmlParser {
       // RDF/XML §2.6: the document may be a single node element.
       stack.push({ childrenParseType: ParseType.RESOURCE, baseIRI: this.internals.baseIRI })
     }
+    this.qualifyAttributes(tag)
     super.onTag(tag)
     // Otherwise the parser would copy the list of namespaces in scope for each element.
     delete stack.at(-1)!.namespaces
+  }
+
+  /** RDF/XML §6.1.4: without a prefix, these five names mean those of RDF, and no others are allowed. */
+  private qualifyAttributes({ attributes }: Tag): void {
+    for (const attribute of Object.values(attributes)) {
+      if (attribute.uri !== '') continue
+      const { local } = attribute
+      if (!UNQUALIFIED.includes(local)) throw this.newParseError(`the attribute ${local} is not in a namespace`)
+      if (Object.values(attributes).some(isRdf(local))) throw this.newParseError(`two attributes rdf:${local}`)
+      attribute.uri = RDF
+    }
+  }
+
+  private refuseAttributes(attributes: readonly Attribute[], excluded: readonly string[]): void {
+    const one = attributes.find(({ uri, local }) => uri === RDF && excluded.includes(local))
+    if (one) throw this.newParseError(`the attribute rdf:${one.local} is not allowed here`)
+  }
+
+  override valueToUri(value: string, { baseIRI }: IActiveTag): NamedNode {
+    return this.uriToNamedNode(resolve(value, baseIRI))
   }
 
   /**
@@ -125,6 +146,7 @@ class BoundedParser extends RdfXmlParser {
 
   protected override onTagResource(tag: Tag, activeTag: IActiveTag, parentTag: IActiveTag, rootTag: boolean): void {
     this.property = parentTag
+    this.refuseAttributes(Object.values(tag.attributes), NEVER_OF_NODES)
     const base = this.baseOf(tag, activeTag)
     // RDF/XML §7.2.11: rdf:type as an attribute is an IRI reference.
     for (const attribute of Object.values(tag.attributes)) {
@@ -138,6 +160,7 @@ class BoundedParser extends RdfXmlParser {
     activeTag.baseIRI = this.baseOf(tag, activeTag)
     this.property = activeTag
     const attributes = inOrder(Object.values(tag.attributes))
+    this.refuseAttributes(attributes, NEVER_OF_PROPERTIES)
     const clash = clashIn(attributes)
     if (clash !== undefined) throw this.newParseError(clash)
     // RDF/XML §7.2.20: any other value is Literal. RDF 1.2 adds Triple.
@@ -232,6 +255,12 @@ function inOrder(attributes: readonly Attribute[]): Attribute[] {
   }
   return [...attributes].sort((a, b) => placeOf(a) - placeOf(b))
 }
+
+const UNQUALIFIED = ['ID', 'about', 'parseType', 'resource', 'type']
+/** RDF/XML §7.2.2, 7.2.25: names that are no properties. */
+const NEVER = ['RDF', 'Description', 'li', 'aboutEach', 'aboutEachPrefix', 'bagID']
+const NEVER_OF_NODES = [...NEVER, 'parseType', 'resource', 'datatype']
+const NEVER_OF_PROPERTIES = [...NEVER, 'about']
 
 const KINDS = ['parseType', 'datatype', 'resource', 'nodeID']
 

@@ -157,7 +157,11 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
     decisions.clear()
   }
   decisions.set(key, { version, decision, heads: { 200: new Map(), 304: new Map() } })
-  if (facts.kind !== 'endpoint' && facts.document) application.cache.documents.grown(facts.iri, facts.document, added)
+  if (facts.kind !== 'endpoint' && facts.document) {
+    // The cache that has this value counts it.
+    application.cache.documents.grown(facts.iri, facts.document, added)
+    application.cache.facts.grown(facts.iri, facts.document, added)
+  }
   return decision
 }
 

@@ -23,7 +23,8 @@ const dataset = { couldNeed: couldNeedOfDataset, read: readDataset, needs: neede
 
 function methodsOf({ isReadOnly, document, ...member }: GraphTarget): string {
   if (isReadOnly) return READ_METHODS
-  return member.application.isDocument(document) ? allowedOn(member, document) : GRAPH_METHODS
+  const { isDocument, names } = member.application
+  return isDocument(document) || names.isOtherSpelling(document) ? allowedOn(member, document) : GRAPH_METHODS
 }
 
 // prettier-ignore

@@ -46,7 +46,9 @@ function* answerGraph({ context: given, target }: AskedRoute<GraphTarget>): Step
   const flaw = flawOfName(graph)
   if (flaw) return flaw
   if (context.application.isDocument(graph)) return yield* answerDocument(context, target)
-  if (method === 'PATCH') return methodNotAllowed(method, GRAPH_METHODS)
+  // Another spelling of a document's name is answered like the document: it must not show which one there is.
+  if (method === 'PATCH' && !context.application.names.isOtherSpelling(graph))
+    return methodNotAllowed(method, GRAPH_METHODS)
   return graph === DEFAULT_GRAPH ? yield* wait(answerDefault(context, target)) : yield* answerOther(context, target)
 }
 

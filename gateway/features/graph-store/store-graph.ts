@@ -59,7 +59,7 @@ async function planOf(
   const there = asked.method === 'POST' ? (before.state?.nTriples ?? '') : ''
   const size = there.length + text.length > MAX_DOCUMENT ? GROWN : documentTooLarge({ iri: graph, nTriples: text })
   if (size) return size
-  const status = before.exists || asked.method === 'DELETE' ? 204 : 201
+  const status = before.exists || text === '' ? 204 : 201
   const answer = (failed: Problem | undefined): Response | Problem =>
     failed ? clientsMistake(failed, true) : response(status, [linkField(application, agent.webId, decision)])
   return { changes: [], others: editsOf(graph, asked.method, text), answer }

@@ -100,7 +100,8 @@ export async function startRun(
   const stored = await storeState(gateway, context, unsure)
   if (isFailure(stored) && !isInDoubt(stored)) return stored
   // The store may have the document, or get it later. So the import continues, in this process or in the next one.
-  if (isFailure(stored)) await keep(unsure)
+  const unmarked = isFailure(stored) ? await keep(unsure) : undefined
+  if (unmarked) gateway.log.warn({ document: record.document, problem: unmarked }, NOT_RECORDED)
   enqueue(gateway, context, isFailure(stored) ? unsure : kept)
   return undefined
 }

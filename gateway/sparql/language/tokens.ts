@@ -1,10 +1,9 @@
 // The tokens of a SPARQL query or update. The store gets the text that was analysed, so that both read it alike.
 // Comments, escapes, prefixes and relative IRIs are resolved, and each token has one spelling. BASE stays only where a
 // function resolves against it. Pure.
-import { resolve } from 'relative-to-absolute-iri'
 import { iriWithoutEscapes, stringSpelling } from './escapes.js'
 import { isFailure, type Failure } from '../../problem.js'
-import { isTooLong, normalBase, BASE_TOO_LONG } from '../../rdf/bases.js'
+import { isTooLong, normalBase, BASE_TOO_LONG, resolve } from '../../rdf/bases.js'
 import { grown } from '../../thread-memory.js'
 
 /** A token in its one spelling. `at`: its place in the text, for `placeOf`. */

@@ -96,7 +96,7 @@ const JSON_LD: Attacks = [
   ['a vocabulary of a megabyte', `{"@context":{"@vocab":"${longIri}/"},${manyTerms}}`, 'content.syntax'],
   ['a long id with 5,000 values', `{"@id":"${longIri}","http://p/":[${times('1,', 5000)}1]}`, 'content.too-large'],
   ['a vocabulary that makes no compact IRIs', '{"@context":{"@vocab":"#a:/","r":"p"},"r":1}', 1],
-  ['the same with a type', '{"@context":{"@vocab":":a","p":{"@type":"t"}},"p":"1"}', 1],
+  ['the same with a type', '{"@context":{"@vocab":":a","p":{"@type":"t"}},"p":"1"}', 'content.syntax'],
   ['a prefix that is defined by itself, through others', '{"@context":{"a":"b:x/","b":"c:y/","c":"a:z/"},"a:r":1}', 'content.syntax'],
   ['a prefix of a scoped context that is defined by itself', '{"@context":{"p":{"@id":"http://p/","@context":{"a":{"@id":"b:x/","@prefix":true},"b":"a:y/"}}},"p":{"a:r":1}}', 'content.syntax'],
   ['a chain of 300 prefixes', JSON.stringify({ '@context': { p0: 'http://p/', ...Object.fromEntries(types.slice(1, 300).map((_, i) => [`p${i + 1}`, `p${i}:`])) }, 'p299:q': 1 }), 1],

@@ -160,6 +160,8 @@ const ROWS: readonly Row[] = [
   ...LINKED.map(([behaviour, context, properties, expected]): Row => [behaviour, JSON.stringify({ '@context': context, '@id': '', ...properties }), expected]),
   ['bases within bases', '{"@context":{"@base":"http://b/abs/"},"@id":"x","http://p/":{"@context":{"@base":"more/"},"@id":"y"}}', ['<http://b/abs/x> <http://p/> <http://b/abs/more/y>']],
   ['… against that of the document', '{"@context":{"@base":"sub/"},"@id":"x","http://p/":{"@context":{"@base":"more/"},"@id":"y"}}', [`<${DOC}sub/x> <http://p/> <${DOC}sub/more/y>`]],
+  ['a relative base with dots, and an empty one', '[{"@context":{"@base":"../x/"},"@id":"y","http://p/":1},{"@context":{"@base":""},"@id":"#me","http://p/":{"@id":""}}]', [`<${new URL('../x/y', DOC).href}> <http://p/> "1"^^<${INTEGER}>`, `<${DOC}#me> <http://p/> <${DOC}>`]],
+  ['a base with an at sign in its path', '{"@context":{"@base":"http://b/users/alice@example.org"},"@id":"bob","http://p/":{"@id":"/x"}}', ['<http://b/users/bob> <http://p/> <http://b/x>']],
   ['a base whose query has a slash (RFC 3986 §5.2.3)', '{"@context":{"@base":"http://b/d/e?q=1/2"},"@id":"g","http://p/":{"@id":"../h"}}', ['<http://b/d/g> <http://p/> <http://b/h>']],
   ['a relative IRI with a colon (RFC 3986 §4.2)', '{"@id":"./a:b","http://p/":1}', [`<${DOC}a:b> <http://p/> "1"^^<${INTEGER}>`]],
   ['an IRI with a space of Unicode (RFC 3987 §2.2)', '{"@id":"http://x/\u00a0","http://p/":"a\u2028b"}', ['<http://x/\u00a0> <http://p/> "a\u2028b"']],

@@ -76,6 +76,11 @@ const PROPERTY_ROWS: readonly Row[] = [
     ['rdf:type and a datatype', '<e:p rdf:datatype="http://t" rdf:type="T"/>', 'rdf:datatype and rdf:type'],
     ['a resource and a datatype', '<e:p rdf:resource="" rdf:datatype="http://t"/>', 'rdf:datatype and rdf:resource'],
     ['a resource and a parseType', '<e:p rdf:resource="" rdf:parseType="Literal"/>', 'rdf:parseType and rdf:resource'],
+    ['another name without a prefix (§6.1.4)', '<e:p foo="b"/>', 'the attribute foo is not in a namespace'],
+    ['a name with and without its prefix', '<e:p rdf:resource="a" resource="b"/>', 'two attributes rdf:resource'],
+    ['rdf:about of a property (§7.2.25)', '<e:p rdf:about="q"/>', 'rdf:about is not allowed here'],
+    ['rdf:resource of a node (§7.2.11)', '<e:p><e:T rdf:resource="q"/></e:p>', 'rdf:resource is not allowed here'],
+    ['rdf:li as an attribute', '<e:p rdf:li="q"/>', 'rdf:li is not allowed here'],
   ] as const).map(([behaviour, content, flaw]): Row => [behaviour, about(content), `content.syntax: ${flaw}`]),
 ]
 
@@ -88,6 +93,8 @@ const encoded = (name: string, as: BufferEncoding, text = 'é', mark = ''): Buff
 const ROWS: readonly Row[] = [
   ['relative IRIs against the document', relative, ['<> <http://e/p> <x>', '<> <http://e/p> <https://x.example/e>']],
   ['xml:base on the element and on the property', inBases, BASED],
+  ['a base with a slash in its query (RFC 3986 §5.2.3)', `${XML}<rdf:Description xml:base="http://b/d/e?q=1/2" rdf:about="g"><e:p rdf:resource="../h"/><e:p rdf:resource="?r"/><e:p rdf:resource=""/></rdf:Description></rdf:RDF>`, ['<http://b/d/g> <http://e/p> <http://b/h>', '<http://b/d/g> <http://e/p> <http://b/d/e?r>', '<http://b/d/g> <http://e/p> <http://b/d/e?q=1/2>']],
+  ['names of RDF without a prefix (§6.1.4)', described('about=""', '<e:p resource="b"/><e:p parseType="Resource"><e:q ID="st">x</e:q></e:p>'), [`<> ${P} <b>`, `<> ${P} _:b0`, '_:b0 <http://e/q> "x"', ...[['type', `<${RDF('Statement')}>`], ['subject', '_:b0'], ['predicate', '<http://e/q>'], ['object', '"x"']].map(([name, object]) => `<#st> <${RDF(name!)}> ${object}`)]],
   ['rdf:type as a relative attribute', typeAttribute, [`<> <${TYPE}> <T>`]],
   ['a language and a datatype', languageAndDatatype, ['<> <http://e/p> "a"@en', '<> <http://e/p> "b"^^<http://t>']],
   ['empty literals', about('<e:p/><e:p>  </e:p>'), ['<> <http://e/p> ""', '<> <http://e/p> "  "']],
