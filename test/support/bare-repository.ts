@@ -1,6 +1,6 @@
 // Reading a bare repository and committing to it with the git program, as another user would.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -8,6 +8,19 @@ import type { Test } from 'tap'
 export function temporaryFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-git-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A disk of two MiB; undefined if none can be mounted. */
+export function smallDisk(t: Test): string | undefined {
+  const folder = join(temporaryFolder(t), 'disk')
+  mkdirSync(folder)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  t.teardown(() => execFileSync('umount', ['-l', folder]))
   return folder
 }
 

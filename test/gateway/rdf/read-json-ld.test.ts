@@ -170,6 +170,7 @@ const ROWS: readonly Row[] = [
   ['a key in the form of a keyword (§5.2.2)', '{"@id":"","@foo":1,"http://p/":"x"}', ['<> <http://p/> "x"']],
   ['properties of a node whose @id has the form of a keyword', '{"@id":"@foo","http://p/":"x"}', 'content.syntax: keyword'],
   ['several types of a value', '{"@id":"","http://p/":{"@value":"x","@type":["http://t/","http://u/"]}}', 'content.syntax: several types'],
+  ['the base of a remote context does not count (§4.1.2, step 5.7)', '{"@context":"https://c.example/based","@id":"a","p":1}', [`<${DOC}a> <http://p/> "1"^^<${INTEGER}>`]],
   ['imports with other terms', '[{"@context":{"@import":"https://c.example/ok","a":"http://a/"},"@id":"","a":"1","title":"x"},{"@context":{"@import":"https://c.example/ok","b":"http://b/"},"@id":"","b":"2"},{"@context":"https://c.example/ok","@id":"","title":"y"}]', ['<> <http://a/> "1"', `<> <${TITLE}> "x"`, '<> <http://b/> "2"', `<> <${TITLE}> "y"`]],
   ['a term whose definition contains it', '{"@context":{"a":"a:b"},"a":1}', 'content.syntax: '],
 ]

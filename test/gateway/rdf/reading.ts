@@ -11,6 +11,7 @@ const CONTEXTS: Readonly<Record<string, unknown>> = {
   'https://c.example/self': { '@context': ['https://c.example/self'] },
   'https://c.example/a': { '@context': 'https://c.example/b' },
   'https://c.example/b': { '@context': 'https://c.example/a' },
+  'https://c.example/based': { '@context': [{ '@base': 'http://elsewhere/', p: 'http://p/' }] },
   'https://c.example/none': { title: 'http://purl.org/dc/terms/title' },
   'https://c.example/text': 'no context',
   'https://c.example/inherited': { '@context': { valueOf: 'http://t/valueOf', constructor: 'http://c/' } },

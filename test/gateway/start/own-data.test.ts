@@ -1,10 +1,9 @@
 // The name of a data folder (design 2): who has it is the successor of the gateway that had it, in the same place only.
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { ownData } from '../../../gateway/start/own-data.js'
-import { temporaryFolder } from '../../support/bare-repository.js'
+import { smallDisk, temporaryFolder } from '../../support/bare-repository.js'
 
 async function folderOf(data: string): Promise<string> {
   const { me, release } = await ownData(data)
@@ -39,21 +38,9 @@ void t.test('a folder keeps its name in its place, and has another one elsewhere
   }
 })
 
-/** The root of a file system: it has the same inode in each. Undefined if none can be mounted. */
-function disk(t: Test): string | undefined {
-  const folder = join(temporaryFolder(t), 'disk')
-  mkdirSync(folder)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  t.teardown(() => execFileSync('umount', ['-l', folder]))
-  return folder
-}
-
 void t.test('a copy of a folder that is the root of its volume, on the root of another volume', async (t) => {
-  const [first, second] = [disk(t), disk(t)]
+  // The root of a file system has the same inode in each.
+  const [first, second] = [smallDisk(t), smallDisk(t)]
   if (first === undefined || second === undefined)
     return void t.pass('not tried: no tmpfs can be mounted here', { skip: true })
   const name = await folderOf(first)

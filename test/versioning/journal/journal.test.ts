@@ -1,8 +1,8 @@
 // The tests of the journal and its database: durable, in order, bounded, and complete after a kill or a
 // full disk.
-import { spawn, execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ import { makeWriteLog } from '../../../versioning/log/write-log.js'
 import { openHistory } from '../../../versioning/open-history.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { makeUlids } from '../../../versioning/journal/ulid.js'
-import { checkSound, logged, temporaryFolder } from '../../support/bare-repository.js'
+import { checkSound, logged, smallDisk, temporaryFolder } from '../../support/bare-repository.js'
 import { until } from '../../support/wait.js'
 import { NO_LOG, SOON } from '../history-world.js'
 import { BASE, succeeded } from '../repository-contract.js'
@@ -214,19 +214,6 @@ void t.test('a crash at any byte of the log: what was answered is there, and not
   }
   t.ok(cuts.size > 50)
 })
-
-/** A disk of two MiB; undefined if none can be mounted. */
-function smallDisk(t: Test): string | undefined {
-  const folder = join(temporaryFolder(t), 'disk')
-  mkdirSync(folder)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  t.teardown(() => execFileSync('umount', ['-l', folder]))
-  return folder
-}
 
 void t.test('a full disk: no change begins, none is lost, and the journal continues when there is room', async (t) => {
   const disk = smallDisk(t)

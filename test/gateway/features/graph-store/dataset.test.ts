@@ -131,6 +131,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['PATCH of a document without the right', 'stranger', 'PATCH', graph(made), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 403],
     ['PATCH of an absent document', 'owner', 'PATCH', graph(`${base}absent/`), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 404],
     ['PATCH at the URL for reading', 'owner', 'PATCH', graph(made, '/get'), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 405],
+    ...['caf\u00e9/', 'caf%C3%A9/'].map((name) => ['PATCH by either spelling of a name shows none', 'stranger', 'PATCH', graph(base + name), sent('application/sparql-update', 'DELETE WHERE { ?s ?p ?o }'), 403] as Row),
     ['PATCH of another graph', 'owner', 'PATCH', graph('urn:ex:shown'), sent('application/sparql-update', insert), 405],
     ['PUT at the URL for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
     // §5.3 PUT, §5.5 POST, §5.4 DELETE of documents
