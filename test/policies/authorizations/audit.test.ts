@@ -67,6 +67,15 @@ void t.test('an agent with memberships; removed authorizations are not counted',
   t.equal(match(ALICE).considered().total, 13)
 })
 
+void t.test('an authorization is considered once, on the first of its targets', async (t) => {
+  const index = indexOf({ [RULES]: authorization('urn:a', { agent: ALICE, mode: 'Read', accessTo: BASE, default: BASE }) }) // prettier-ignore
+  const targets = [{ kind: 'accessTo', iri: BASE } as const, { kind: 'default', iri: BASE } as const]
+  for (const [first, ...others] of [targets, targets.toReversed()]) {
+    const { authorizations, total } = index.match('urn:b', 'Read', [first!, ...others], []).considered()
+    t.same([authorizations.map(({ target }) => target), total], [[first], 2])
+  }
+})
+
 void t.test('a change while a rebuild reads an earlier one', async (t) => {
   const index = indexOf({})
   const rules = (agent: string): Fact[] => Array.from({ length: 1_000 }, (_, n) => authorization(`urn:${n}`, { agent, mode: 'Read', accessTo: BASE })).flat() // prettier-ignore

@@ -226,6 +226,15 @@ await t.test('texts of any length and script, added and removed', async (t) => {
   }
 })
 
+await t.test('an IRI has a number of its own in each role', async (t) => {
+  const iris = makeIriTable(makeTableState())
+  const roles = ['graph', 'name', 'fragment', 'agent', 'group', 'accessTo', 'accessToClass', 'default', 'control'] as const // prettier-ignore
+  const ids = roles.map((role) => iris.retain(role, BASE))
+  t.equal(new Set(ids).size, roles.length)
+  t.same(ids.map(iris.roleOf), roles)
+  t.same(roles.map((role) => [iris.idOf(role, BASE), iris.countOf(role)]), ids.map((id) => [id, 1])) // prettier-ignore
+})
+
 // Few enough values that they coincide, and enough for authorizations of many agents.
 const AGENTS = [ALICE, BOB, ...Array.from({ length: 8 }, (_, n) => `urn:agent:${n}`)]
 const ALL_GROUPS = [WRITERS, 'urn:group:1', BOB]
