@@ -58,6 +58,7 @@ const LIMIT_S = 30
 const CACHED_MS = 300
 const UNCACHED_MS = 2_000
 const GROWN_MB = 300
+const RETURNED_MS = 15_000
 
 /** @param slack the factor by which limits may be exceeded, since tests run on busy machines */
 export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
@@ -74,10 +75,10 @@ export async function carryOut(attack: Attack, place: Place, slack = 1): Promise
     sleep(limit * slack * 1000, { statuses: [], wrong: `it took more than ${limit} s` } as Outcome, { ref: false }),
   ])
   const { cachedMs, uncachedMs, storeMs, failed } = await second.end()
-  const after = await place.metrics().catch(() => () => NaN)
+  const after = await metricsAfter(place, before)
   const exit = place.gateway.exitCode()
   const holdMs = place.longestHold(since)
-  const grownMb = (after('process_resident_memory_bytes') - before('process_resident_memory_bytes')) / 1e6
+  const grownMb = grownSince(before, after)
   const faults = [
     outcome.wrong,
     exit !== undefined || Number.isNaN(after('process_resident_memory_bytes'))
@@ -90,6 +91,21 @@ export async function carryOut(attack: Attack, place: Place, slack = 1): Promise
     failed.some((one) => !isExpected(attack, one)) && `the owner got ${failed.join(', ')}`,
   ].filter((fault): fault is string => typeof fault === 'string')
   return { ...outcome, holdMs, grownMb, cachedMs, uncachedMs, storeMs, faults }
+}
+
+type Metrics = Awaited<ReturnType<Place['metrics']>>
+
+const grownSince = (before: Metrics, after: Metrics): number =>
+  (after('process_resident_memory_bytes') - before('process_resident_memory_bytes')) / 1e6
+
+/** Memory of a thread that has ended a moment ago may not be returned yet: only what stays counts. */
+async function metricsAfter(place: Place, before: Metrics): Promise<Metrics> {
+  const until = Date.now() + RETURNED_MS
+  for (;;) {
+    const after = await place.metrics().catch(() => () => NaN)
+    if (!(grownSince(before, after) > GROWN_MB) || Date.now() > until) return after
+    await sleep(500)
+  }
 }
 
 /** Starts a thread that reads meanwhile. */

@@ -39,7 +39,7 @@ export async function takeBack(changes: readonly UndoneChange[], means: Means): 
   if (isFailure(names)) return names
   const containers = await containersBack(inReverse.filter(isContainer), means, refused)
   if (isFailure(containers)) return containers
-  const references = await referencesBack(of(inReverse, 'references'), means, refused)
+  const references = await referencesBack(inReverse, means, refused)
   return isFailure(references) ? references : { names, containers, references, refused }
 }
 
@@ -130,24 +130,26 @@ async function hasChildren(document: string, { store }: AdoptedMember): Promise<
   return isFailure(rows) ? rows : rows.length > 0
 }
 
-/** References to what still has its new name stay. */
-async function referencesBack(
-  changes: readonly Of<'references'>[],
-  means: Means,
-  refused: RefusedMove[],
-): Promise<Count> {
-  const targets = new Set(changes.flatMap(({ pairs }) => pairs.map(targetOf)))
+/** References to what still has its new name stay. A graph that contains references may itself have stayed. */
+async function referencesBack(all: readonly UndoneChange[], means: Means, refused: RefusedMove[]): Promise<Count> {
+  const changes = of(all, 'references')
+  const renamed = new Map(of(all, 'name').map(({ from, to }) => [from, to]))
+  const newNameOf = (graph: string): string => renamed.get(graph) ?? graph
+  const referredTo = new Set(changes.flatMap(({ pairs }) => pairs.map(targetOf)))
+  const looked = new Set([...referredTo, ...changes.map(({ graph }) => newNameOf(graph))])
   const stay = new Set<string>()
-  for (const part of inReferenceParts([...targets], TOGETHER)) {
+  for (const part of inReferenceParts([...looked], TOGETHER)) {
     const contents = await graphContents(means.member.store, part.map((graph) => ({ graph, document: graph }))) // prettier-ignore
     if (isFailure(contents)) return contents
     for (const graph of contents.keys()) stay.add(graph)
   }
   for (const graph of stay)
-    if (!refused.some((one) => one.graph === graph)) refused.push({ graph, why: 'it exists, so references to it stay' })
+    if (referredTo.has(graph) && !refused.some((one) => one.graph === graph))
+      refused.push({ graph, why: 'it exists, so references to it stay' })
   const changed = changes.flatMap((change) => {
     const pairs = change.pairs.filter((pair) => !stay.has(targetOf(pair)))
-    return pairs.length === 0 ? [] : [{ ...change, pairs }]
+    const graph = stay.has(newNameOf(change.graph)) ? newNameOf(change.graph) : change.graph
+    return pairs.length === 0 ? [] : [{ ...change, graph, pairs }]
   })
   const workOf = ({ base, graph, pairs }: Of<'references'>): JoinWork => ({
     base,

@@ -233,6 +233,14 @@ const rows: readonly Row[] = [
     undone: 1,
   },
   {
+    name: 'references from what stays to what has its old name again',
+    graphs: ({ a, b }) => ({ [a]: plain('a'), [b]: `<urn:s> <urn:see> <${a}> .\n` }),
+    options: ['--references'],
+    meanwhile: (world, { b }) => world.as('writer')('POST', new URL(`${b}/`).pathname, ttl('<> <urn:p> "by hand" .')),
+    after: ({ a, b }) => ({ [a]: /"a"/, [`${b}/`]: new RegExp(`<urn:see> <${a}>[^]*"by hand"|"by hand"[^]*<urn:see> <${a}>`) }), // prettier-ignore
+    undone: 1,
+  },
+  {
     name: 'references to a graph that was refused, and to a document in its place',
     graphs: ({ a, b, folder }) => ({ [a]: plain('a'), [b]: TOO_LONG, [`${folder}data`]: `<urn:s> <urn:see> <${b}> .\n` }), // prettier-ignore
     options: ['--references'],
