@@ -4,7 +4,7 @@ import type { Version } from '../../versioning/change.js'
 import { documentLinks, mementoUri } from '../../versioning/memento/time-map.js'
 import type { Converted } from '../evaluation/reading.js'
 import type { Field, Response } from '../http/exchange.js'
-import { inOrderOf, JSON_FORMAT, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { inOrderOf, JSON_FORMAT, OTHER_RDF_NAMES, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
   findVersion,
   historyFailed,
@@ -23,7 +23,7 @@ import { prefersPage } from '../request/page-answer.js'
 import { answerDifferencePage } from './history-pages.js'
 import { response } from '../request/respond.js'
 
-const FORMATS: readonly Format[] = [...RDF_FORMATS, JSON_FORMAT, RDF_PATCH]
+const FORMATS: readonly Format[] = [...RDF_FORMATS, JSON_FORMAT, RDF_PATCH, ...OTHER_RDF_NAMES]
 
 interface Asked {
   readonly uri: string

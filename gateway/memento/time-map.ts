@@ -3,7 +3,7 @@ import { entityTag } from '../../cache/entity-tag.js'
 import { historyLinks, mementoUri, timeMapText, type TimeMap } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
-import { HTML, JSON_FORMAT, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { HTML, JSON_FORMAT, negotiate, OTHER_RDF_NAMES, RDF_FORMATS, type Format } from '../http/media-type.js'
 import {
   cacheControl,
   historyFailed,
@@ -26,7 +26,7 @@ const linkFormat = 'application/link-format'
 export const LINK_FORMAT: Format = { mediaType: linkFormat, code: 'link', contentType: linkFormat }
 
 /** Link format first: links to TimeMaps announce it, and Memento clients send no Accept field. */
-const FORMATS: readonly Format[] = [LINK_FORMAT, ...RDF_FORMATS, JSON_FORMAT]
+const FORMATS: readonly Format[] = [LINK_FORMAT, ...RDF_FORMATS, JSON_FORMAT, ...OTHER_RDF_NAMES]
 
 /** The requested TimeMap; `shown.page` is the page of the history for people, from 1. */
 export interface WantedMap {

@@ -164,7 +164,14 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     t.same(uris(after, 'next'), [second!.uri])
   })
   await row('the same in every format, with one entity-tag', async (t) => {
-    for (const type of ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json']) {
+    for (const type of [
+      'text/turtle',
+      'application/n-triples',
+      'application/rdf+xml',
+      'application/ld+json',
+      'application/trig',
+    ]) {
+      // prettier-ignore
       for (let i = 0; i < 2; i++) {
         const answer = await getAndHead(t, world, `${path}?version=${first.version}`, { Accept: type })
         t.match(answer.fields['content-type'], type)
@@ -358,7 +365,7 @@ async function timeMaps(world: World, row: Row, { path, iri, versions }: Past): 
       t.same(values(uri!, `${PROV}wasRevisionOf`), i === 0 ? [] : [versions[i - 1]!.uri])
       t.same(values(uri!, `${PROV}wasAttributedTo`), [world.ownerWebId])
     }
-    for (const type of ['text/turtle', 'application/rdf+xml', 'application/ld+json']) {
+    for (const type of ['text/turtle', 'application/rdf+xml', 'application/ld+json', 'text/plain', 'text/xml']) {
       const { status, fields, text } = await getAndHead(t, world, target, { Accept: type })
       t.same([status, text.includes(third.version)], [200, true])
       t.match(fields['content-type'], type)
@@ -461,7 +468,14 @@ async function differences(world: World, row: Row, { path, iri, versions }: Past
       subjects: [{ subject: { type: 'uri', value: iri } }],
     })
     t.match(JSON.stringify(json), `{"predicate":"${TITLE}","object":{"type":"literal","value":"three"}}`)
-    for (const type of ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json']) {
+    for (const type of [
+      'text/turtle',
+      'application/n-triples',
+      'application/rdf+xml',
+      'application/ld+json',
+      'application/trig',
+    ]) {
+      // prettier-ignore
       const { status, fields } = await getAndHead(t, world, target, { Accept: type })
       t.equal(status, 200)
       t.match(fields['content-type'], type)
