@@ -27,6 +27,12 @@ export interface SettlementSettings {
   readonly log: Log
 }
 
+/** A request to the store that ends doubts (FENCE). */
+interface Fence {
+  readonly sent: number
+  readonly failed: Promise<undefined | Problem>
+}
+
 /** All writes of an application that are in doubt. Times are those of performance.now(). */
 export interface Doubts extends SettlementSettings {
   /** The start of this process: entries that an earlier process left are in doubt since then. */
@@ -37,6 +43,8 @@ export interface Doubts extends SettlementSettings {
   readonly late: Map<string, () => void>
   /** Updates of any document whose changes are not all in the journal yet. */
   readonly unswept: Set<OpenEntry>
+  /** The one that the store has not answered yet. */
+  fence?: Fence | undefined
 }
 
 /** Undefined if no change of this document is in doubt (any more). Call it under the document's lock. */
@@ -80,10 +88,24 @@ function forget({ since, late }: Doubts, { id }: OpenEntry, isDone: boolean): vo
 }
 
 /** Undefined if the store can no longer do the write, if it has not done it yet. */
-async function whyOpen({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<undefined | Problem> {
-  if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return inDoubt()
-  // A store executes writes one after the other: once it has done this update, it will do no earlier write any more.
-  return store.update(FENCE)
+async function whyOpen(doubts: Doubts, { id }: OpenEntry): Promise<undefined | Problem> {
+  const since = doubts.since.get(id) ?? doubts.opened
+  if (performance.now() - since < DOUBT_MS) return inDoubt()
+  // One fence is sent for all writes that wait for it.
+  const fence = doubts.fence && doubts.fence.sent >= since ? doubts.fence : sendFence(doubts)
+  const failed = await fence.failed
+  // The store may be busy with the very write that is in doubt.
+  return failed?.failure === 'store.time' ? inDoubt() : failed
+}
+
+/** A store executes writes one after the other: once it has done this update, it will do no earlier write any more. */
+function sendFence(doubts: Doubts): Fence {
+  const failed = doubts.store.update(FENCE)
+  const fence = { sent: performance.now(), failed }
+  doubts.fence = fence
+  const isOver = (): void => void (doubts.fence === fence && (doubts.fence = undefined))
+  failed.then(isOver, isOver)
+  return fence
 }
 
 /** Undefined if the update of any document is over, which is asked once. Its effects are swept after that. */

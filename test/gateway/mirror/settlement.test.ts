@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { FENCE } from '../../../gateway/mirror/write-failures.js'
 import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirror/journalled-store.js'
 import { makeLog } from '../../../gateway/log.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
@@ -203,6 +204,25 @@ void t.test('no write is decided while the store may still run an update of any 
   t.same([...seen], ['store.in-doubt', '2'])
   await until(() => second.history.status().inDoubt === 0)
   t.same(await second.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
+})
+
+void t.test('writes that wait for an update in doubt share one request to the store', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  const { update: run } = store
+  let [fences, release] = [0, (_: undefined): void => undefined]
+  const held = new Promise<undefined>((resolve) => (release = resolve))
+  store.update = async (text, call) => (text === FENCE ? (fences++, await held) : run(text, call))
+  const life = await live(folder, store)
+  t.teardown(life.close)
+  await life.journalled.carryOut(put('a', '1'))
+  store.isLate = true
+  t.equal((await life.journalled.update(update(retitle('1', '2'), 'urn:bob')))?.failure, 'store.time')
+  store.isLate = false
+  const settle = async (): Promise<unknown> => (await life.journalled.settle(iriOf('a')))?.failure
+  await until(() => fences === 1)
+  const waiting = Promise.all(Array.from({ length: 10 }, settle))
+  release(undefined)
+  t.same([await waiting, fences], [Array.from({ length: 10 }, () => undefined), 1])
 })
 
 void t.test('killed after journalling the changes of an update, before marking them as done: one commit', async (t) => {
