@@ -1,14 +1,16 @@
 // The tests of the whole history: every change that is done is one commit, once, in order, and read back.
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
 import { commitMessage, readTrailers } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
+import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import type { OpenEntry } from '../../versioning/history.js'
 import { openDatabase, put } from '../../versioning/journal/database.js'
 import { openHistory } from '../../versioning/open-history.js'
-import { filesAt, foreignCommit, git, headOf, logged } from '../support/bare-repository.js'
+import { filesAt, foreignCommit, git, headOf, logged, temporaryFolder } from '../support/bare-repository.js'
 import { until } from '../support/wait.js'
 import { historyWorld, NO_LOG, PREFIX, QUICK, SOON, TIME, type Fault, type HistoryWorld } from './history-world.js'
 import { all, BASE, succeeded, triple } from './repository-contract.js'
@@ -449,6 +451,36 @@ void t.test('an index of an earlier release, which has no list of deletions, get
   await database.close()
   await world.restart()
   t.same(await world.history.outline(DOC, SOON), outline)
+  t.same((await world.indexAndRebuilt()).index, index)
+})
+
+void t.test('another, empty repository has nothing of the earlier one', async (t) => {
+  const world = await historyWorld(t)
+  for (const content of ['1', '2', undefined, '3']) await world.write(DOC, content && triple(content))
+  await world.settled()
+  const place = { folder: join(temporaryFolder(t), 'new.git'), branch: 'main', pathPrefix: PREFIX, now: () => TIME }
+  const repository = succeeded(await openLocalRepository(place))
+  t.teardown(() => repository.close())
+  await world.restart({ repository })
+  t.same(await world.history.outline(DOC, SOON), { count: 0, deletions: [], pending: false })
+  for (const content of ['4', '5']) await world.write(DOC, triple(content))
+  t.equal((await versionsOf(world, DOC)).length, 2)
+  await world.restart({ repository })
+  t.equal((await versionsOf(world, DOC)).length, 2)
+})
+
+void t.test('an index of an earlier release that has commits of another repository is built again', async (t) => {
+  const world = await historyWorld(t)
+  for (const content of ['1', '2', '3']) await world.write(DOC, triple(content))
+  await world.settled()
+  const { index } = await world.indexAndRebuilt()
+  await world.history.close()
+  const database = succeeded(await openDatabase(world.journal, NO_LOG))
+  const head = JSON.parse((await database.get('h'))!) as object
+  await database.write([put('h', JSON.stringify({ ...head, position: 0, isOfOne: undefined }))], true, 'drop')
+  await database.close()
+  await world.restart()
+  t.equal((await versionsOf(world, DOC)).length, 3)
   t.same((await world.indexAndRebuilt()).index, index)
 })
 

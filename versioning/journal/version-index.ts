@@ -68,6 +68,8 @@ interface IndexHead {
   readonly position: number
   /** Absent if an earlier release wrote the index: then it lacks the deletions. */
   readonly hasDeletions?: true
+  /** Absent if an earlier release wrote the index: then it may have commits of another repository. */
+  readonly isOfOne?: true
 }
 
 const HEAD = 'h'
@@ -100,8 +102,11 @@ export async function openVersionIndex(database: Database, options: IndexOptions
   const stored = await database.get(HEAD)
   const head = stored === undefined ? undefined : (JSON.parse(stored) as IndexHead)
   const recent = { tips: new Map<string, Tip | undefined>(), changes: 0 }
-  const state: IndexState = { ...options, ...recent, database, head: head?.of === subject ? head : undefined }
-  if (state.head && !state.head.hasDeletions) await addDeletions(state, state.head)
+  const isUsed = head?.of === subject && (head.isOfOne ?? onlyNewest ?? (await isOfOne(database, head)))
+  const state: IndexState = { ...options, ...recent, database, head: isUsed ? head : undefined }
+  // An empty repository has no first commit with which the versions of another repository would be cleared.
+  if (!state.head) orThrow((await clear(state)) ?? 'cleared')
+  else if (!state.head.hasDeletions || !state.head.isOfOne) await completeHead(state, state.head)
 
   return {
     head: () => state.head?.commit,
@@ -140,30 +145,42 @@ export async function openVersionIndex(database: Database, options: IndexOptions
       return paths.map((path) => tips.get(path)?.[3] ?? undefined)
     },
     add: (commits, alongside) => addCommits(state, commits, alongside),
-    async clear() {
-      state.head = undefined
-      noteChange(state, undefined)
-      const failed = await database.write([del(HEAD)], false, 'drop')
-      if (failed) return failed
-      for (const kind of [COMMIT, TIP, VERSION, DELETION]) await database.clear(kind)
-      return undefined
-    },
+    clear: () => clear(state),
   }
 }
 
-/** Adds the deletions to an index of an earlier release. Throws SetbackError. */
-async function addDeletions(state: IndexState, head: IndexHead): Promise<void> {
+async function clear(state: IndexState): Promise<undefined | Setback> {
+  const { database } = state
+  state.head = undefined
+  noteChange(state, undefined)
+  const failed = await database.write([del(HEAD), del(ADDED)], false, 'drop')
+  if (failed) return failed
+  for (const kind of [COMMIT, TIP, VERSION, DELETION]) await database.clear(kind)
+  return undefined
+}
+
+/** False if the index has more commits than its head is the last of: others are from another repository. */
+async function isOfOne(database: Database, { position }: IndexHead): Promise<boolean> {
+  let commits = 0
+  for await (const _ of database.range(COMMIT)) if (++commits > position + 1) return false
+  return true
+}
+
+/** Adds to an index of an earlier release what it lacks. Throws SetbackError. */
+async function completeHead(state: IndexState, head: IndexHead): Promise<void> {
   const { database } = state
   let operations: DatabaseOperation[] = []
   const write = async (): Promise<void> => {
     orThrow((await database.write(operations, false, 'drop')) ?? 'written')
     operations = []
   }
-  for await (const [key, value] of database.range(VERSION)) {
+  const versions = head.hasDeletions ? [] : database.range(VERSION)
+  for await (const [key, value] of versions) {
     if (IS_DELETION.test(value)) operations.push(put(DELETION + key.slice(VERSION.length), ''))
     if (operations.length >= BATCH) await write()
   }
-  state.head = { ...head, hasDeletions: true }
+  const { of, commit, position } = head
+  state.head = { of, commit, position, hasDeletions: true, isOfOne: true }
   operations.push(put(HEAD, JSON.stringify(state.head)))
   await write()
 }
@@ -203,7 +220,9 @@ async function addCommits(
     }
   }
   const newest = commits.at(-1)
-  const next = newest ? ({ of: subject, commit: newest.commit, position, hasDeletions: true } as const) : state.head
+  const next = newest
+    ? ({ of: subject, commit: newest.commit, position, hasDeletions: true, isOfOne: true } as const)
+    : state.head
   if (next) operations.push(put(HEAD, JSON.stringify(next)))
   if (newest) operations.push(put(ADDED, String(now())))
   const failed = await database.write([...gathered(), ...alongside], false, 'drop')
