@@ -162,11 +162,13 @@ async function timeMap(of: Reading, wanted: number | undefined): Promise<TimeMap
   const { document, count } = of
   const maps = mapsOf(of)
   const uriOf = (number: number): string => timeMapUri(document, number === maps ? undefined : number)
-  const ends = range(1, maps + 1).flatMap((number) => [
-    mementoFrom(of, firstOf(number), 1),
-    mementoFrom(of, Math.min(firstOf(number + 1), count) - 1, -1),
-  ])
-  const times = (await mementosAt(of, ends)).map((memento) => memento?.time ?? 0)
+  // The times of the first and last memento in each TimeMap; one that has none covers the times of its deletions.
+  const ends = range(1, maps + 1).flatMap((number) => {
+    const [first, last] = [firstOf(number), Math.min(firstOf(number + 1), count) - 1]
+    return [Math.min(mementoFrom(of, first, 1), last), Math.max(mementoFrom(of, last, -1), first)]
+  })
+  const found = new Map((await read(of, [...new Set(ends)])).map(({ seq, time }) => [seq, time]))
+  const times = ends.map((place) => (place < 0 ? 0 : (found.get(numberAt(of, place)) ?? 0)))
   const rangeOf = (number: number) => ({ from: times[2 * number - 2]!, until: times[2 * number - 1]! })
   const number = wanted ?? maps
   const from = firstOf(number)

@@ -47,6 +47,8 @@ interface Openness {
 /** Whether the life that ends with this version is open to the agent, and to everyone. */
 export type IsOpen = (last: Version) => Promise<Openness | Setback>
 
+const CLOSED: Openness = { agent: false, everyone: false }
+
 /** Checking each ended life costs reading one version, so older lives are hidden. */
 const MOST_LIVES = MOST_DELETIONS - 1
 
@@ -70,7 +72,9 @@ export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHis
     const shown: Life[] = []
     for (const { life, last } of judged) {
       const version = lasts.find(({ seq }) => seq === last)
-      const open = version && (await isOpen(version))
+      // A version that is gone, since the index is built again, cannot be judged.
+      const isJudged = asked.some((one) => one.life === life)
+      const open = version ? await isOpen(version) : isJudged ? CLOSED : undefined
       if (isFailure(open)) return open
       if (open?.everyone === false) seenByEveryone = false
       if (open?.agent !== false) shown.push(life)

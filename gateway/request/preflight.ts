@@ -9,7 +9,7 @@ import type { Route } from './route.js'
 /** A preflight has no credentials. It asks which of these fields a page may send (Fetch §4.8). */
 const CORS_FIELDS =
   'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, ' +
-  'DPoP, On-Behalf-Of, Link, Slug, Prefer'
+  'DPoP, On-Behalf-Of, Link, Slug, Prefer, Content-Location'
 
 /** The proxy forwards OPTIONS (spec 4.4), but a preflight, which has no credentials, is answered by this gateway. */
 export const isAboutTarget = ({ method, fields }: Request, { kind }: Target<Member>): boolean =>

@@ -232,6 +232,24 @@ void t.test(
   },
 )
 
+void t.test('RFC 7089 §2.2.4: a TimeMap that has only a deletion covers the time of that', async (t) => {
+  const list = listOf(`${'a'.repeat(1000)}X`)
+  for (const [number, from, until] of [
+    [1, 0, 999],
+    [2, 1000, 1000],
+  ] as const) {
+    const map = await list.timeMap(number)
+    t.same(isFailure(map) ? map : [map.from, map.until], [from, until])
+  }
+})
+
+void t.test('a life whose last version is gone is hidden', async (t) => {
+  const gone = { ...historyOf('aXb'), numbered: async () => [] }
+  const { history, isSeenByEveryone } = visibleHistory(gone, opened('ab'))
+  const list = await history.list(DOCUMENT, 0)
+  t.same([isFailure(list) ? list : list.count, isSeenByEveryone()], [1, false])
+})
+
 void t.test('the facts of a version', async (t) => {
   const type = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
   const owner = '<http://www.w3.org/ns/auth/acl#owner>'
