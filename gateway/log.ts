@@ -6,11 +6,26 @@ import { STATUS_OF, type Problem } from './problem.js'
 
 export type Log = Logger
 
+/** In bytes: lines beyond are dropped while nothing can be written. */
+const MOST_WAITING = 8 * 2 ** 20
+
 /** Writes to standard error with up to 200 ms delay, so that no request waits for its own line. */
 export function makeLog(level: string, isForPeople = false): Log {
-  const output = pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 200 })
-  // If the terminal has been closed, the gateway continues without it.
-  output.on('error', () => undefined)
+  const output = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: 4096,
+    periodicFlush: 200,
+    maxLength: MOST_WAITING,
+  })
+  // If the terminal has been closed or the disk is full, the gateway continues, and ends, without its log.
+  let isFailing = false
+  output.on('error', () => void (isFailing = true)).on('write', () => void (isFailing = false))
+  const flush = output.flushSync.bind(output)
+  output.flushSync = () => {
+    // It would repeat the write for ever.
+    if (!isFailing) flush()
+  }
   const stream = isForPeople ? { write: (line: string) => void output.write(lineForPeople(line)) } : output
   return pino({ level, base: null }, stream)
 }

@@ -1,4 +1,7 @@
 // The log: the line of a request as JSON, and lines as people read them.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import t from 'tap'
@@ -77,3 +80,35 @@ void t.test('lines for people', (t) => {
   t.equal(lineForPeople('no JSON\n'), 'no JSON\n', 'a line that is not JSON stays')
   t.end()
 })
+
+void t.test(
+  'while the log cannot be written, it keeps a bounded number of lines, and the process can end',
+  async (t) => {
+    const module = new URL('../../gateway/log.js', import.meta.url)
+    const script = `import { setTimeout } from 'node:timers/promises'
+import { makeLog } from '${module.href}'
+const log = makeLog('info')
+log.info('first')
+await setTimeout(1000)
+const before = process.memoryUsage().rss
+for (let i = 0; i < 400; i++) {
+  for (let j = 0; j < 1000; j++) log.info('${'x'.repeat(200)}')
+  await setTimeout(1)
+}
+process.stdout.write(String(Math.round((process.memoryUsage().rss - before) / 1e6)))
+log.fatal('last')
+process.exit(3)`
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', full],
+    })
+    let out = ''
+    child.stdout?.on('data', (chunk: Buffer) => void (out += String(chunk)))
+    const kill = setTimeout(() => child.kill('SIGKILL'), 60_000)
+    const [code] = (await once(child, 'close')) as [number | null]
+    clearTimeout(kill)
+    closeSync(full)
+    t.equal(code, 3)
+    t.ok(Number(out) < 100, `${out} MB for 100 MB of lines`)
+  },
+)
