@@ -304,9 +304,12 @@ export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<s
   })),
 )
 
-/** The names of the settings that describe applications. Configuration files replace them, except dataset-path. */
+/** Settings of these groups that no configuration file can give. */
+const OF_THE_PROCESS: readonly string[] = ['dataset-path', 'log', 'history-delay']
+
+/** The names of the settings that describe applications. Configuration files replace them. */
 export const APPLICATIONS: readonly string[] = SETTINGS.filter(
-  ({ group, name }) => DESCRIBED_BY_FILES.includes(group) && name !== 'dataset-path',
+  ({ group, name }) => DESCRIBED_BY_FILES.includes(group) && !OF_THE_PROCESS.includes(name),
 ).map(({ name }) => name)
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`

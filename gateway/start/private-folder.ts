@@ -16,6 +16,8 @@ export async function makePrivate(folder: string, log: Log): Promise<void> {
   try {
     const corrected = await correct(folder)
     if (corrected > 0) log.warn({ folder, corrected }, 'other accounts could use files of the data folder: corrected')
+    if (isOpenToAll(folder))
+      log.warn({ folder }, `other accounts may use the data folder. Its owner has to run chmod o= ${folder}`)
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
     // The first start creates the folder, for its account only.
@@ -26,7 +28,8 @@ export async function makePrivate(folder: string, log: Log): Promise<void> {
 
 /** The number of corrected files and folders. Symbolic links are not followed. */
 async function correct(top: string): Promise<number> {
-  let corrected = await correctOne(top)
+  // The root of a Kubernetes volume belongs to root, and to the group of the process (fsGroup).
+  let corrected = isOfAnother(top) ? 0 : await correctOne(top)
   let seen = 0
   const folders = [top]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -49,10 +52,19 @@ async function openOwn(folder: string): Promise<Dir | undefined> {
     return await opendir(folder)
   } catch (error) {
     const isClosed = error instanceof Error && 'code' in error && error.code === 'EACCES'
-    if (isClosed && (await lstat(folder)).uid !== process.geteuid?.()) return undefined
+    if (isClosed && isOfAnother(folder)) return undefined
     throw error
   }
 }
+
+/** True if the folder belongs to an account that this process cannot act for. */
+export function isOfAnother(folder: string): boolean {
+  const own = process.geteuid?.()
+  return own !== 0 && statSync(folder).uid !== own
+}
+
+/** True if others than the owner of the folder and its group may use it. */
+export const isOpenToAll = (folder: string): boolean => (statSync(folder).mode & 0o007) !== 0
 
 /** Returns 1 if the mode had to be corrected. */
 async function correctOne(path: string): Promise<number> {

@@ -7,6 +7,7 @@ import type { DescribedApplication, DescribedDataspace } from '../configuration/
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { writeWhole } from '../files/whole-file.js'
+import { ownerFix } from './private-folder.js'
 
 export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */
@@ -105,7 +106,10 @@ function read(file: string): Readonly<Record<string, Mark>> {
     chmodSync(file, 0o600)
     if (typeof marks === 'object' && marks !== null) return marks as Record<string, Mark>
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    if (code !== undefined)
+      throw new StartFailure(`${file}: cannot be read (${code}). ${ownerFix(code) ?? 'Correct its disk.'}`)
   }
   throw new StartFailure(`${file}, the list of seeded documents, cannot be read. Restore it from a copy, or remove it.`)
 }

@@ -8,6 +8,7 @@ import { historyPlaceOf } from '../../configuration/history-place.js'
 import type { Settings } from '../../configuration/settings.js'
 import { isFailure } from '../../problem.js'
 import { ownerOfData } from '../../start/own-data.js'
+import { isOfAnother, isOpenToAll } from '../../start/private-folder.js'
 import { holderText } from '../../stores/holder.js'
 import { readPemFiles } from '../../start/pem-files.js'
 import { servedFingerprint } from '../../survey/ask.js'
@@ -71,13 +72,21 @@ function folderFindings(data: string, now: number): Finding[] {
   } catch {
     return [finding(what, `${folder} cannot be written`, 'Give another folder with --data, or correct its owner.')]
   }
-  const isOpen = folder === data && process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0
+  const isShared = isOfAnother(folder)
+  const isOpen =
+    folder === data &&
+    process.platform !== 'win32' &&
+    (isShared ? isOpenToAll(folder) : (statSync(folder).mode & 0o077) !== 0)
   const owner = ownerOfData(data, now)
   const { bavail, bsize } = statfsSync(folder)
   const room = `${Math.floor((bavail * bsize) / 2 ** 20)} MiB free`
   return [
     isOpen
-      ? finding(what, `other accounts may use ${folder}`, `chmod -R go-rwx ${folder}`)
+      ? finding(
+          what,
+          `other accounts may use ${folder}`,
+          isShared ? `Its owner has to run chmod o= ${folder}` : `chmod -R go-rwx ${folder}`,
+        )
       : fine(
           what,
           folder === data ? `${data}${owner ? `, used by ${holderText(owner)}` : ''}` : `${data}, to be created`,

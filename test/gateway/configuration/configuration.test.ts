@@ -565,6 +565,8 @@ void t.test('the files of a configuration', async (t) => {
       `the store's own URLs: ${flag}`,
     )
   }
+  const beside = settingsOf(`--config ${first} --log local --history-delay off`)
+  t.match(beside, { log: 'local', historyDelay: 'off' }, 'settings that no configuration file can give')
   const torn = write('torn', `${PREFIXES}<urn:s/eu> a:authUser "u" a:authPwd "hunter2" .`)
   const withTorn = await readConfiguration(settingsOf(`--config ${first} --credentials ${torn}`))
   const [line] = 'faults' in withTorn ? withTorn.faults.map(faultLine) : []

@@ -139,6 +139,34 @@ void t.test('a data folder that exists', async (t) => {
     t.same((await started()).prefixes.entries(), [], 'a file that is cut: the gateway starts all the same')
     t.equal(lines.length, 1)
   })
+  await row('the root of a volume belongs to another account, and to the group of this one', async (t) => {
+    if (process.geteuid?.() !== 0) return t.pass('only root can change owners')
+    chmodSync(temporary, 0o711)
+    for (const [mode, warned] of [
+      [0o2770, 1],
+      [0o2777, 2],
+    ] as const) {
+      // prettier-ignore
+      const folder = mkdtempSync(join(temporary, 'volume-'))
+      const file = join(folder, 'seeded.json')
+      writeFileSync(file, '{}')
+      chownSync(file, 10001, 10001)
+      chmodSync(file, 0o640)
+      chownSync(folder, 0, 10001)
+      chmodSync(folder, mode)
+      const lines: Line[] = []
+      process.setegid?.(10001)
+      process.seteuid?.(10001)
+      try {
+        await makePrivate(folder, logOf(lines))
+      } finally {
+        process.seteuid?.(0)
+        process.setegid?.(0)
+      }
+      t.equal(lines.length, warned)
+      t.same([lstatSync(folder).mode & 0o7777, lstatSync(file).mode & 0o777], [mode, 0o600])
+    }
+  })
   await row('one that does not exist: nothing', async (t) => {
     const lines: Line[] = []
     await makePrivate(join(temporary, 'none'), logOf(lines))
