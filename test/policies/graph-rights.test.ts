@@ -138,6 +138,7 @@ function decides(
 const leastOf = (iri: string, ground: Ground): GraphFacts => {
   // A document that is right by its name may be a container.
   if (ground === 'name') return { iri, types: [CONTAINER], owners: [] }
+  if (ground !== 'no-container' && typeof ground === 'string') throw new Error(`${iri}: no ground`)
   const { property, value } = ground === 'no-container' ? { property: undefined, value: '' } : ground
   return { iri, types: property === RDF_TYPE ? [value] : [], owners: property === OWNER ? [value] : [] }
 }
