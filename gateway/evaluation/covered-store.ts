@@ -1,4 +1,5 @@
 // An Oxigraph store for one evaluation. It returns terms exactly as they were loaded (stores/covers.ts).
+import { AS_WRITTEN, type LiteralForms } from '../rdf/literal-forms.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { makeCovers } from '../stores/covers.js'
@@ -26,9 +27,14 @@ export interface CoveredStore {
   ask(query: string): boolean
 }
 
-export function withCoveredStore<T>({ Store, parse }: Oxigraph, use: (store: CoveredStore) => T): T {
+/** @param forms those of the store whose graphs are loaded: LANG gives its tags */
+export function withCoveredStore<T>(
+  { Store, parse }: Oxigraph,
+  use: (store: CoveredStore) => T,
+  forms: LiteralForms = AS_WRITTEN,
+): T {
   const store = new Store()
-  const covers = makeCovers()
+  const covers = makeCovers(forms)
   const selectText = (text: string, options = {}): string =>
     covers.uncovered(store.query(text, { results_format: RESULTS_JSON, ...options }) as string)
   const result = use({

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { counted, nTriplesTerm } from '../rdf/graph.js'
-import { AS_WRITTEN, lineInForm } from '../rdf/literal-forms.js'
+import { AS_WRITTEN, lineInForm, type LiteralForms } from '../rdf/literal-forms.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { SOLUTION_LIMIT, type Patch } from '../sparql/language/patch.js'
 import { tripleTerm, type TemplateTerms } from '../sparql/language/quad-templates.js'
@@ -48,7 +48,7 @@ export interface Patched {
 export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, forms = AS_WRITTEN): Patched | Problem {
   const { oxigraph, growth, newLabels } = engine
   const lines = new Set(nTriples.split('\n').filter(Boolean))
-  const solutions = solve(oxigraph, lines, patch.query)
+  const solutions = solve(oxigraph, lines, patch.query, forms)
   if (isFailure(solutions)) return solutions
 
   const insertable = insertableOver(() => lines)
@@ -115,11 +115,20 @@ function filled(
   return [subject, predicate, object]
 }
 
-const solve = (oxigraph: Oxigraph, lines: ReadonlySet<string>, query: string): PatchValues[] | Problem =>
-  withCoveredStore(oxigraph, (store) => {
-    store.load(lines)
-    return boundedSolutions(store.select(query))
-  })
+const solve = (
+  oxigraph: Oxigraph,
+  lines: ReadonlySet<string>,
+  query: string,
+  forms: LiteralForms,
+): PatchValues[] | Problem =>
+  withCoveredStore(
+    oxigraph,
+    (store) => {
+      store.load(lines)
+      return boundedSolutions(store.select(query))
+    },
+    forms,
+  )
 
 export function boundedSolutions(json: string): PatchValues[] | Problem {
   if (json.length > RESULT_LIMIT) return patchTooLarge(`have solutions of more than ${RESULT_LIMIT} characters`)

@@ -13,7 +13,7 @@ import { joined, touchesOf, type Touch } from '../sparql/language/touches.js'
 import { queryOf, stepsOf, type StepPattern, type UpdateStep } from '../sparql/language/update-steps.js'
 import { hasBlankNode, linesOf as linesIn } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
-import { withCoveredStore } from './covered-store.js'
+import { withCoveredStore, type CoveredStore } from './covered-store.js'
 import { insertableOver, type Insertable } from './insertable.js'
 import {
   boundedSolutions,
@@ -231,7 +231,7 @@ interface Changing {
 }
 
 function change(
-  { engine, copies, room, touches, isUnion }: Changing,
+  on: Changing,
   {
     pattern,
     remove: removals,
@@ -239,7 +239,8 @@ function change(
     found,
   }: UpdateStep & { kind: 'change'; found: UpdateOnCopies['solutions'] },
 ): undefined | Problem {
-  const solutions = found ?? (pattern ? solve(engine, copies, pattern, isUnion) : [new Map<string, string>()])
+  const { engine, copies, room, touches } = on
+  const solutions = found ?? (pattern ? solve(on, pattern) : [new Map<string, string>()])
   if (isFailure(solutions)) return solutions
   if (!found) for (const touch of touchesOf({ remove: removals, add: additions }, solutions)) touches.push(touch)
   const gone: [Copy, string][] = []
@@ -290,12 +291,10 @@ const insertableIn = (copies: Copies): Insertable =>
   })
 
 function solve(
-  { oxigraph }: PatchEngine,
-  copies: Copies,
+  { engine: { oxigraph }, copies, isUnion, room: { forms } }: Changing,
   pattern: StepPattern,
-  isUnion: boolean,
 ): PatchValues[] | Problem {
-  return withCoveredStore(oxigraph, (store) => {
+  const found = (store: CoveredStore): PatchValues[] | Problem => {
     for (const [graph, { isVisible, lines }] of copies) {
       const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)
       if (isNamed && lines) store.load([...lines].map((line) => `${line.slice(0, -1)}<${graph}> .`))
@@ -308,5 +307,6 @@ function solve(
     })
     store.load(new Set(merged))
     return boundedSolutions(store.select(queryOf(pattern)))
-  })
+  }
+  return withCoveredStore(oxigraph, found, forms)
 }

@@ -48,6 +48,8 @@ export interface ValidationInput {
   readonly document: string
   /** The bases of the applications. */
   readonly bases: readonly string[]
+  /** Those of the document's store. */
+  readonly forms?: LiteralForms
 }
 
 /** The bytes that a thread may use, and the characters that an update may add to a document. */
@@ -128,19 +130,22 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
 let check: { readonly version: string; readonly run: ConstraintCheck; readonly prepared: Prepared } | undefined
 const rdf = { namedNode, blankNode: () => blankNode(), literal, quad } as unknown as Factory
 
-function validate({ shapes, shapesVersion, data, document: iri, bases }: ValidationInput): Reply {
+function validate({ shapes, shapesVersion, data, document: iri, bases, forms }: ValidationInput): Reply {
   if (check?.version !== shapesVersion) {
     const run = makeConstraintCheck(labelled(readNTriples(shapes)!, 'o'), { rdf, isSkolem })
     check = { version: shapesVersion, run, prepared: new Map() }
   }
   const { run, prepared } = check
   const document = labelled(unskolemised(readNTriples(data)!, iri), 'd')
-  const outcome = withCoveredStore(oxigraph, (store) =>
-    run(document, {
-      queries: (graph) => makeRunQuery(store, graph, prepared),
-      grown,
-      isElsewhere: (other) => other.replace(/#.*/s, '') !== iri && bases.some((base) => other.startsWith(base)),
-    }),
+  const outcome = withCoveredStore(
+    oxigraph,
+    (store) =>
+      run(document, {
+        queries: (graph) => makeRunQuery(store, graph, prepared),
+        grown,
+        isElsewhere: (other) => other.replace(/#.*/s, '') !== iri && bases.some((base) => other.startsWith(base)),
+      }),
+    forms,
   )
   if (isFailure(outcome)) {
     check = undefined

@@ -36,6 +36,7 @@ export async function checkConstraints(
     data: next.nTriples,
     document: next.iri,
     bases: [dataspace.endUser.base, dataspace.admin.base],
+    forms: application.traits.literals(),
   })
   if (isFailure(checked)) return checked
   if (checked.conforms) return undefined

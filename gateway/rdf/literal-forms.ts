@@ -19,9 +19,14 @@ export interface LiteralForms {
    * 5). If others write to the store, such a decimal is removed for certain only with the whole graph.
    */
   readonly hidesZeros: boolean
+  /**
+   * The store writes language tags as RFC 5646 §2.1.1 recommends (`en-GB`), as Jena does. Other stores keep the lower
+   * case in which the gateway writes them.
+   */
+  readonly formatsTags: boolean
 }
 
-export const AS_WRITTEN: LiteralForms = { byValue: [], isUnclear: false, hidesZeros: false }
+export const AS_WRITTEN: LiteralForms = { byValue: [], isUnclear: false, hidesZeros: false, formatsTags: false }
 export const UNCLEAR: LiteralForms = { ...AS_WRITTEN, isUnclear: true }
 
 /** A lexical form, and the name of a datatype of XML Schema. */

@@ -3,6 +3,7 @@
 // literals match as terms and come out unchanged. sparql/language/covered-text.ts gives expressions their values.
 import { randomBytes } from 'node:crypto'
 import { isFailure } from '../problem.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
 import { coveredText } from '../sparql/language/covered-text.js'
 import type { Covering } from '../sparql/language/covered-values.js'
@@ -57,8 +58,8 @@ export interface Covers {
   uncovered(written: string): string
 }
 
-/** Makes the covers of one store. */
-export function makeCovers(): Covers {
+/** Makes the covers of one store. `formatsTags`: LANG gives tags as a store with this trait does (LiteralForms). */
+export function makeCovers({ formatsTags = false }: Partial<Pick<LiteralForms, 'formatsTags'>> = {}): Covers {
   let isUsed = false
   const coverOf: Covering['coverOf'] = (lexical, datatype) => {
     if (!UNCHANGED.has(datatype) || UNCHANGED.get(datatype)?.test(lexical)) return undefined
@@ -80,10 +81,10 @@ export function makeCovers(): Covers {
         throw new Error(read.detail)
       }
       const wasUsed = isUsed
-      const first = coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
+      const first = coveredText(read.tokens, { mark: MARK, isUsed, coverOf, formatsTags })
       // If this text has the first covered literal of the store, rewrite it again: the expressions before that literal
       // also have to handle covers.
-      return isUsed === wasUsed ? first : coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
+      return isUsed === wasUsed ? first : coveredText(read.tokens, { mark: MARK, isUsed, coverOf, formatsTags })
     },
     uncovered: (written) => (isUsed ? written.replaceAll(MARK, '') : written),
   }

@@ -1,5 +1,5 @@
 // The embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again if it has stopped.
-import type { GraphText, StoreJob, Reply, StoreWork } from './embedded-worker.js'
+import type { Engine, GraphText, StoreJob, Reply, StoreWork } from './embedded-worker.js'
 import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { givenUp } from './connection-slots.js'
@@ -34,9 +34,9 @@ type Thread = LimitedThread<StoreJob, Reply>
 
 /**
  * Starts nothing yet: the first work starts the thread and fills it. `timeLimit`: in ms, not counting the filling.
- * @param memory gives the memory of a new thread, in bytes
+ * @param engine describes a new thread
  */
-export function makeReplica(graphs: ReadonlyMap<string, string>, memory: () => number, timeLimit: number): Replica {
+export function makeReplica(graphs: ReadonlyMap<string, string>, engine: () => Engine, timeLimit: number): Replica {
   /** The graphs whose changes the thread does not have. */
   const stale = new Set<string>()
   const limits = { time: timeLimit, tooLong: tooLong(timeLimit) }
@@ -47,7 +47,7 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: () => n
   async function currentThread(): Promise<Thread> {
     if (thread && followed > 2 * graphs.size + WEAR) await thread.end(CLOSED)
     if (thread && !thread.ended()) return thread
-    const fresh = (thread = await startOxigraph(memory()))
+    const fresh = (thread = await startOxigraph(engine()))
     for (const graph of graphs.keys()) stale.add(graph)
     followed = -graphs.size
     if (closed) await fresh.end(CLOSED)
@@ -98,11 +98,11 @@ function takeBatch(stale: Set<string>, graphs: ReadonlyMap<string, string>): Gra
   return changes
 }
 
-const startOxigraph = (memory: number): Promise<Thread> =>
+const startOxigraph = (engine: Engine): Promise<Thread> =>
   startThread({
     script: new URL('./embedded-worker.js', import.meta.url),
-    data: memory,
-    memory,
+    data: engine,
+    memory: engine.memory,
     broken: () => BROKEN,
   })
 

@@ -5,7 +5,7 @@ import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { namedNode } from 'oxigraph'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
-import type { GraphText, StoreWork } from './embedded-worker.js'
+import type { Engine, GraphText, StoreWork } from './embedded-worker.js'
 import { makeQuadRoom, memoryFor, type QuadRoom } from './embedded-limits.js'
 import { editText } from './edit-text.js'
 import { excerptOf, type ExcerptKind } from './document-facts-query.js'
@@ -38,6 +38,8 @@ export interface EmbeddedStoreSettings {
   readonly log?: Log
   /** A graph with more characters is not read whole. */
   readonly maxGraphLength?: number
+  /** LANG gives tags as a store with this trait does (rdf/literal-forms.ts). */
+  readonly formatsTags?: boolean
 }
 
 const UNREADABLE = { ...problem('store.refused', 'The embedded triplestore cannot read these triples, or the graph’s name.'), reason: '' } // prettier-ignore
@@ -65,13 +67,13 @@ interface Embedded {
  * once, or none. Blank nodes come back with the store's own labels, all other terms as they were written.
  */
 export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSettings = {}): Promise<GraphStore> {
-  const { queue = 256, queryTimeout = 30_000, memory = 2 ** 30, maxGraphLength = MAX_GRAPH_BYTES } = settings
+  const { queue = 256, queryTimeout = 30_000, maxGraphLength = MAX_GRAPH_BYTES } = settings
   const room = makeQuadRoom(name, settings)
   const graphs = new Map<string, string>()
   const state: Embedded = {
     ...{ graphs, room },
     excerpts: new Map(),
-    replica: makeReplica(graphs, () => memoryFor(room.held(), memory), queryTimeout),
+    replica: makeReplica(graphs, () => engineFor(settings, room), queryTimeout),
     writing: makeTurns(1, queue),
     running: makeTurns(1, queue),
     blankNodes: 0,
@@ -124,6 +126,11 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
     },
   }
 }
+
+const engineFor = ({ memory = 2 ** 30, formatsTags = false }: EmbeddedStoreSettings, room: QuadRoom): Engine => ({
+  memory: memoryFor(room.held(), memory),
+  formatsTags,
+})
 
 /** Longer texts are searched when they are written: otherwise the time of an answer would reveal their length. */
 const SHORT = 64 * 1024

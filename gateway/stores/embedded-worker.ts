@@ -18,6 +18,12 @@ import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
 export type GraphText = readonly [graph: string, text: string]
 
+/** The bytes that Oxigraph may use, and the tags that LANG gives (covers.ts). */
+export interface Engine {
+  readonly memory: number
+  readonly formatsTags: boolean
+}
+
 /** The thread applies `changed` before the work. */
 export type StoreJob = { readonly changed: readonly GraphText[] } & StoreWork
 export type StoreWork =
@@ -43,9 +49,10 @@ const N_QUADS = 'application/n-quads'
 const REPLY_LENGTH = 1024 * 1024
 const REPLY_GRAPHS = 1000
 
-const oxigraph = openOxigraph(workerData as number)
+const engine = workerData as Engine
+const oxigraph = openOxigraph(engine.memory)
 const store = new oxigraph.Store()
-const covers = makeCovers()
+const covers = makeCovers(engine)
 const texts = new Map<string, string>()
 
 async function doJob(job: StoreJob): Promise<void> {

@@ -2,7 +2,7 @@
 // them back, and removes the graph.
 import { typeNamed } from '../../policies/datatypes.js'
 import { isFailure, type Problem } from '../problem.js'
-import { nTriplesLine, triple, typed } from '../rdf/graph.js'
+import { literal, nTriplesLine, triple, typed } from '../rdf/graph.js'
 import {
   AS_WRITTEN,
   familyOf,
@@ -39,6 +39,10 @@ const SAMPLES: readonly TypedLiteral[] = [
   ['P12M', 'duration'],
 ]
 
+/** A literal whose language tag has a region and a script, and the form of RFC 5646 §2.1.1. */
+const TAGGED = nTriplesLine(triple(`${GRAPH}#tag`, PREDICATE, literal('', 'zh-hant-tw')))
+const FORMATTED = 'zh-Hant-TW'
+
 /** The index of the decimal 1.50 in SAMPLES. */
 const DECIMAL = 3
 
@@ -47,7 +51,7 @@ const TRIES = 3
 
 /** A problem if the store does not answer, or accepts no such update. */
 export async function literalFormsOf(store: GraphStore): Promise<LiteralForms | Problem> {
-  const lines = SAMPLES.map(lineOf)
+  const lines = [...SAMPLES.map(lineOf), TAGGED]
   for (let tries = 0; tries < TRIES; tries++) {
     const failed = await store.update(`${EMPTY} ;\nINSERT DATA { GRAPH <${GRAPH}> {\n${lines.join('\n')}\n} }`)
     if (failed) return failed
@@ -76,6 +80,13 @@ async function zerosAreHidden(store: GraphStore): Promise<boolean | Problem> {
 
 /** Undefined if a literal is missing. */
 function formsIn(nTriples: string): LiteralForms | undefined {
+  // A parsed literal has its tag in lower case.
+  const tag = /"@([\w-]+)/.exec(nTriples)?.[1]
+  const forms = formsOfTyped(nTriples)
+  return tag === undefined || !forms ? undefined : { ...forms, formatsTags: tag === FORMATTED }
+}
+
+function formsOfTyped(nTriples: string): LiteralForms | undefined {
   const found = new Map<string, TypedLiteral>()
   for (const { subject, object } of readNTriples(nTriples) ?? []) {
     if (object.termType === 'Literal') found.set(subject.value, [object.value, typeNamed(object.datatype.value)])

@@ -195,6 +195,7 @@ function call(r: Rewriting, name: string, use: Use): void {
     add(r, special)
   } else if (GIVES_TERM.has(name) && use === 'value') add(r, r.values.valueOf(taken(r, () => plainCall(r, name, use))))
   else if (name === 'DATATYPE') add(r, r.values.datatypeOf(taken(r, () => plainCall(r, name, use))))
+  else if (name === 'LANG') add(r, r.values.languageOf(taken(r, () => plainCall(r, name, use))))
   else if (name === 'STRDT' && use === 'term') made(r)
   else plainCall(r, name, use)
 }

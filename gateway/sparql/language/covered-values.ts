@@ -7,6 +7,8 @@ export interface Covering {
   readonly isUsed: boolean
   /** The cover of a literal; undefined if it needs none. */
   coverOf(lexical: string, datatype: string): string | undefined
+  /** LANG gives tags in the form of RFC 5646 §2.1.1. */
+  readonly formatsTags: boolean
 }
 
 /** `term`: the literal is passed on unchanged. `value`: an operator or function computes with it. */
@@ -15,9 +17,15 @@ export type Use = 'term' | 'value'
 /** A lexical form that is covered for every covered datatype. */
 const NEVER_CANONICAL = ' '
 
+/**
+ * A language tag in lower case, or any other text: the language, the first letter of the script and the other three,
+ * the region, and the rest (RFC 5646 §2.1).
+ */
+const TAG = String.raw`^((?:[a-z]{2,8}(?:-[a-z]{3}\\b)*)?)(?:(-[a-z])([a-z]{3}\\b))?(-[a-z]{2}\\b)?(.*)$`
+
 export type CoveredValues = ReturnType<typeof makeValues>
 
-export function makeValues({ mark, isUsed, coverOf }: Covering) {
+export function makeValues({ mark, isUsed, coverOf, formatsTags }: Covering) {
   const typeIn = (term: string): string => `STR(DATATYPE(${term}))`
   const isCovered = (term: string): string => `ISLITERAL(${term}) && STRSTARTS(${typeIn(term)}, "${mark}")`
   const valueOf = (term: string): string =>
@@ -47,6 +55,13 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
     valueOf,
     concatenated,
     datatypeOf: (call: string): string => (isUsed ? `IRI(REPLACE(STR(${call}), "^${mark}", ""))` : call),
+    /** RFC 5646 §2.1.1: a script begins with a capital, a region has capitals only. */
+    languageOf(call: string): string {
+      if (!formatsTags) return call
+      const part = (number: number): string => `REPLACE(${call}, "${TAG}", "$${number}")`
+      const formatted = `CONCAT(${part(1)}, UCASE(${part(2)}), ${part(3)}, UCASE(${part(4)}), ${part(5)})`
+      return `IF(CONTAINS(${call}, "-"), ${formatted}, ${call})`
+    },
     /** A call whose only argument is a variable. */
     ofVariable(name: string, variable: string, use: Use): string | undefined {
       if (name === 'GROUP_CONCAT') return `${name}(${concatenated(variable)})`

@@ -35,8 +35,9 @@ async function askCopy(
     if (isFailure(collected)) return collected
     const nTriples = withStays(collected, plan)
     if (nTriples === undefined) return CLOSURE
-    const limits = { queryTimeout: QUERY_MS, memory: MEMORY, queue: 1 }
-    const store = await openEmbeddedStore(`a copy of ${application.store.name}`, limits)
+    const { formatsTags } = application.traits.literals()
+    const settings = { queryTimeout: QUERY_MS, memory: MEMORY, queue: 1, formatsTags }
+    const store = await openEmbeddedStore(`a copy of ${application.store.name}`, settings)
     try {
       const failed = nTriples === '' ? undefined : await store.replace(COPY, nTriples)
       // This store returns the whole answer at once.

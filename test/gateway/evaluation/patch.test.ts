@@ -13,6 +13,7 @@ import {
   type NamedNode,
   type Quad,
 } from '../../../gateway/rdf/graph.js'
+import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
 import { analysePatch } from '../../../gateway/sparql/language/patch.js'
 import { isFailure, STATUS_OF, type Problem } from '../../../gateway/problem.js'
 import { SH, XSD } from '../../../gateway/rdf/vocabulary.js'
@@ -399,13 +400,17 @@ void t.test('analysis and constraints run in the thread too', async (t) => {
   const target = `<${E}S> <${SH('targetClass')}> <${E}C> .\n`
   const shape = (more: string) => `${target}<${E}S> <${SH('property')}> _:b .\n_:b <${SH('path')}> <${E}p> .\n${more}`
   const required = shape(`_:b <${SH('minCount')}> "1"^^<${XSD('integer')}> .\n`)
-  const data = `<${E}x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${E}C> .\n`
-  const check = (shapes: string, shapesVersion: string) =>
-    evaluation.validate('a', { shapes, shapesVersion, data, document: DOC, bases: [] })
+  const data = `<${E}x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${E}C> .\n<${E}x> <${E}q> "x"@en-gb .\n`
+  const check = (shapes: string, shapesVersion: string, forms = AS_WRITTEN) =>
+    evaluation.validate('a', { shapes, shapesVersion, data, document: DOC, bases: [], forms })
   t.match(await check(required, '1'), { conforms: false, report: `<${SH('focusNode')}> <${E}x>` })
   t.match(await check('not read again', '1'), { conforms: false }, 'shapes are read once per version')
   const unusable = await check(required + `<${E}S> <${SH('sparql')}> _:q .\n`, '2')
   t.equal(isFailure(unusable) && unusable.failure, 'constraint.unusable')
   t.match(await check(required, '3'), { conforms: false }, 'unusable shapes do not change the next check')
   t.same(await check(shape(''), '4'), { conforms: true })
+  const british = `SELECT $this { $this ?p ?o FILTER(LANG(?o) = \\"en-GB\\") }`
+  const tagged = `${target}<${E}S> <${SH('sparql')}> _:q .\n_:q <${SH('select')}> "${british}" .\n`
+  t.same(await check(tagged, '5'), { conforms: true }, 'tags as the document has them')
+  t.match(await check(tagged, '5', { ...AS_WRITTEN, formatsTags: true }), { conforms: false }, 'as the store has them')
 })

@@ -106,7 +106,7 @@ const WAYS: Readonly<Record<string, (iri: string) => readonly [method: 'PUT' | '
 }
 
 void t.test('literals of patterns, templates and data have the form of the store, those of expressions stay', (t) => {
-  const forms = { byValue: ['decimal', 'integer'], isUnclear: false, hidesZeros: false } as const
+  const forms = { byValue: ['decimal', 'integer'], isUnclear: false, hidesZeros: false, formatsTags: false } as const
   const [xsd, kept] = [`<${XSD('decimal')}>`, `"1.5"^^<${XSD('decimal')}>`]
   // prettier-ignore
   const rows: readonly (readonly [update: string, expected: string])[] = [
