@@ -88,8 +88,8 @@ export interface Trace {
   problem?: string
   /** The reason for a refusal that only the operator may read, or for a failure of the gateway or its store. */
   cause?: string
-  /** The base of the application whose browser session has ended: the response deletes its cookie. */
-  endedSession?: string
+  /** The field by which the response deletes the cookie of a browser session that has ended. */
+  endedSession?: readonly [name: string, value: string]
   /** True once a write has begun: of documents, graphs, the settings or cached ontologies. */
   hasWritten: boolean
   storeMs: number

@@ -51,7 +51,10 @@ sub vcl_backend_response {
     if (beresp.was_304) {
         set beresp.http.Triplegate-Validated = "fwd=stale; fwd-status=304; stored";
     }
-    if (beresp.status != 200 || beresp.http.Cache-Control !~ "^public" || beresp.http.Vary ~ "\*") {
+    # RFC 9111 5.2.2.4: what is never used without asking, and has no entity-tag to ask with, is of no use here. Only the built-in
+    # VCL, which this one replaces, heeds no-cache.
+    if (beresp.status != 200 || beresp.http.Cache-Control !~ "^public" || beresp.http.Vary ~ "\*"
+        || (beresp.http.Cache-Control ~ "no-cache" && !beresp.http.ETag)) {
         set beresp.uncacheable = true;
         set beresp.ttl = 0s;
         return (deliver);

@@ -110,7 +110,7 @@ const WEIGHT = /^(?:0?\.\d+|[01](?:\.\d*)?)$/
 
 /** Parses a media type (RFC 9110 §8.3.1) and replaces synonyms by the registered name; undefined if malformed. */
 export function parseMediaType(value: string): MediaType | undefined {
-  const [type = '', ...rest] = split(value, ';')
+  const [type = '', ...rest] = splitUnquoted(value, ';')
   if (!TYPE.test(type)) return undefined
   const parameters = new Map<string, string>()
   for (const parameter of rest) {
@@ -126,7 +126,7 @@ const MEMBERS_LIMIT = 100
 
 /** The first hundred members of an `Accept` field, without malformed ones. */
 export function parseAccept(value: string | undefined): readonly MediaRange[] {
-  return split(value ?? '', ',', MEMBERS_LIMIT).flatMap((member) => {
+  return splitUnquoted(value ?? '', ',', MEMBERS_LIMIT).flatMap((member) => {
     const range = parseMediaType(member)
     if (!range || (range.type.startsWith('*/') && range.type !== '*/*')) return []
     const weight = range.parameters.get('q') ?? '1'
@@ -190,7 +190,7 @@ const isOfOther = (own: string | undefined, asked: string | undefined): boolean 
 }
 
 /** The non-empty parts (RFC 9110 §5.6.1) between separators outside quoted strings (RFC 9110 §5.6.4). */
-function split(value: string, separator: ',' | ';', limit = Infinity): string[] {
+export function splitUnquoted(value: string, separator: ',' | ';', limit = Infinity): string[] {
   const parts: string[] = []
   let start = 0
   let quoted = false

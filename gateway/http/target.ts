@@ -87,7 +87,10 @@ export function parseTarget<Owner extends Based>(
   const path = normalisedPath(rawPath!)
   if (typeof path !== 'string') return path
   const places = site.places.get(authority?.toLowerCase() ?? '')
-  const place = places?.find(({ pathname, services }) => (services ? services.has(path) : path.startsWith(pathname)))
+  const place =
+    places?.find(({ pathname, services }) => (services ? services.has(path) : path.startsWith(pathname))) ??
+    // Spec 4.1: the root of an application is a document too, without its slash where no other application is.
+    places?.find(({ pathname }) => `${path}/` === pathname)
   if (!place) {
     return problem('target.unknown-origin', `This gateway has no application at ${authority ?? 'that host'}.`)
   }

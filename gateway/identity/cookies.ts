@@ -1,25 +1,37 @@
 // The cookies of log-in and session (RFC 6265bis): limited to this host, hidden from scripts, and sent when a link is
 // followed but not when another site submits a form.
+import { createHash } from 'node:crypto'
 import type { Field, Response } from '../http/exchange.js'
 import { readyFields } from '../http/ready-head.js'
 
 export type CookieKind = 'session' | 'login'
 
-/** The names including the `=`. */
-const STARTS = {
-  session: { secure: '__Host-triplegate=', plain: 'triplegate=' },
-  login: { secure: '__Host-triplegate-login=', plain: 'triplegate-login=' },
-} as const
+/** The application that sets or gets a cookie, and its dataspace. */
+export interface HasCookies {
+  readonly application: { readonly base: string }
+  readonly dataspace: { readonly admin: { readonly base: string } }
+}
+
+const STEMS = { session: 'triplegate-', login: 'triplegate-login-' } as const
 
 /** RFC 6265bis §4.1.3.2: a `__Host-` cookie must be secure, which is impossible with plain http (on loopback). */
-const isSecure = (base: string): boolean => base.startsWith('https:')
+const isSecure = ({ application }: HasCookies): boolean => application.base.startsWith('https:')
 
-const startOf = (kind: CookieKind, base: string): string => STARTS[kind][isSecure(base) ? 'secure' : 'plain']
+/**
+ * RFC 6265bis §8.5: cookies are not separated by port. So the name tells the dataspaces of a host apart; it is the same
+ * in both applications of one.
+ */
+export function cookieName(kind: CookieKind, place: HasCookies): string {
+  const digest = createHash('sha256').update(place.dataspace.admin.base).digest('hex').slice(0, 8)
+  return `${isSecure(place) ? '__Host-' : ''}${STEMS[kind]}${digest}`
+}
 
 /** The value in a Cookie field: undefined if the cookie is missing, empty if it occurs with different values. */
-export function cookieOf(field: string | undefined, kind: CookieKind, base: string): string | undefined {
-  const start = startOf(kind, base)
-  if (!field?.includes(start)) return undefined
+export function cookieOf(field: string | undefined, kind: CookieKind, place: HasCookies): string | undefined {
+  // The cookies of other programs need no digest.
+  if (!field?.includes(STEMS[kind])) return undefined
+  const start = `${cookieName(kind, place)}=`
+  if (!field.includes(start)) return undefined
   let value: string | undefined
   // Usually there is only one cookie.
   for (const pair of field.includes(';') ? field.split(';') : [field]) {
@@ -32,22 +44,23 @@ export function cookieOf(field: string | undefined, kind: CookieKind, base: stri
 }
 
 /** `maxAge` in seconds. */
-export const setCookie = (kind: CookieKind, base: string, value: string, maxAge: number): Field => [
-  'Set-Cookie',
-  `${startOf(kind, base)}${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${isSecure(base) ? '; Secure' : ''}`,
-]
+export function setCookie(kind: CookieKind, place: HasCookies, value: string, maxAge: number): Field {
+  const secure = isSecure(place) ? '; Secure' : ''
+  const attributes = `Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`
+  return ['Set-Cookie', `${cookieName(kind, place)}=${value}; ${attributes}`]
+}
 
-export const clearCookie = (kind: CookieKind, base: string): Field => setCookie(kind, base, '', 0)
+export const clearCookie = (kind: CookieKind, place: HasCookies): Field => setCookie(kind, place, '', 0)
 
-/** Adds the field that deletes the ended session, and prevents caching. */
-export function endingSession({ status, fields, ready, body, trailer }: Response, base: string): Response {
+/** Adds the field that deletes the cookie of the ended session, and prevents caching. */
+export function endingSession({ status, fields, ready, body, trailer }: Response, deleting: Field): Response {
   const all = [...(ready ? readyFields(ready) : []), ...fields]
   return {
     status,
     fields: [
       ...all.filter(([name]) => name.toLowerCase() !== 'cache-control'),
       ['Cache-Control', 'no-store'],
-      clearCookie('session', base),
+      deleting,
     ],
     ...(body && { body }),
     ...(trailer && { trailer }),

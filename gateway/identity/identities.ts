@@ -219,15 +219,16 @@ function urlOf(target: Target<HasIdentities>): string {
 export function* agentOfSession(
   identities: Identities,
   field: string,
-  { application, dataspace }: HasIdentities,
+  place: HasIdentities,
   asking: Asking,
 ): Steps<Proved | undefined | 'ended' | Problem> {
+  const { dataspace } = place
   const { seen, sessions } = identities
   const known = seen.sessions.get(field)
   if (known && sessions.isInForce(known, dataspace.admin.base)) {
     return proved(yield* agentIn(identities, dataspace, known, asking), known)
   }
-  const cookie = cookieOf(field, 'session', application.base)
+  const cookie = cookieOf(field, 'session', place)
   if (cookie === undefined) return undefined
   const session = yield* sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session

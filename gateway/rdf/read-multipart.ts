@@ -1,6 +1,6 @@
 // Multipart content (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578, RFC 2046 §5.1). Read strictly: skipped parts
 // would be lost silently. Pure.
-import { parseMediaType } from '../http/media-type.js'
+import { parseMediaType, splitUnquoted } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { mediaTypeOf } from './syntaxes.js'
 
@@ -107,11 +107,15 @@ export function headOf(content: Buffer): PartHead | Problem {
   return { name, contentType, ...(file !== undefined && { file }) }
 }
 
-function parameterOf(disposition: string, name: 'name' | 'filename'): string | undefined {
-  const [, quoted, token] = PARAMETERS[name].exec(disposition) ?? []
-  return quoted ?? token
+/**
+ * RFC 2183 §2: a value may be a quoted string. A backslash that escapes nothing stays: some clients send paths of
+ * Windows as they are.
+ */
+function parameterOf(disposition: string, wanted: 'name' | 'filename'): string | undefined {
+  for (const part of splitUnquoted(disposition, ';')) {
+    const [, name, quoted, token] = PARAMETER.exec(part) ?? []
+    if (name?.toLowerCase() === wanted) return quoted?.replace(/\\(["\\])/g, '$1') ?? token
+  }
+  return undefined
 }
-const PARAMETERS = {
-  name: /;\s*name=(?:"([^"]*)"|([^\s;"]+))/i,
-  filename: /;\s*filename=(?:"([^"]*)"|([^\s;"]+))/i,
-}
+const PARAMETER = /^([^\s=]+)=(?:"(.*)"|([^\s"]+))/s

@@ -57,8 +57,9 @@ async function nameOf(context: Context): Promise<string | undefined> {
   return titleOf(target.document, describedIn(target.document, facts.document.nTriples, 1).subjects)
 }
 
-function identifiedBy({ request, agent, application }: Context): AccountView['by'] {
+function identifiedBy(context: Context): AccountView['by'] {
+  const { request, agent } = context
   if (agent.webId === undefined) return undefined
   if (request.certificate !== undefined) return 'certificate'
-  return cookieOf(request.fields.cookie, 'session', application.base) === undefined ? 'token' : 'session'
+  return cookieOf(request.fields.cookie, 'session', context) === undefined ? 'token' : 'session'
 }

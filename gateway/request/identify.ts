@@ -160,7 +160,6 @@ function* sessionAgent(
   asking: Asking,
 ): Steps<Agent | Problem> {
   const { trace } = asking
-  const { base } = target.application
   // Logging in or out must work even without a valid session.
   if (fields.cookie === undefined || isLogin(target)) return ANONYMOUS
   const agent = yield* agentOfSession(identities, fields.cookie, target, asking)
@@ -172,10 +171,10 @@ function* sessionAgent(
   }
   if (method !== 'GET' && method !== 'HEAD') {
     return problem('session.ended', 'Your session has ended, so nothing was changed. Log in again.', {
-      fields: [['WWW-Authenticate', CHALLENGE], clearCookie('session', base)],
+      fields: [['WWW-Authenticate', CHALLENGE], clearCookie('session', target)],
     })
   }
-  trace.endedSession = base
+  trace.endedSession = clearCookie('session', target)
   return ANONYMOUS
 }
 

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 
 export interface ClientCertificate {
-  /** The first URI in the subject alternative name; absent if there is none. */
+  /** The first http or https URI in the subject alternative name; absent if there is none. */
   readonly webId?: string
   /** The RSA public key: modulus as lower-case hex without leading zeros, exponent as a number. */
   readonly key?: { readonly modulus: string; readonly exponent: bigint }
@@ -17,10 +17,12 @@ export function readClientCertificate(der: Uint8Array): ClientCertificate | unde
     const certificate = new X509Certificate(der)
     const validFrom = Date.parse(certificate.validFrom)
     const validTo = Date.parse(certificate.validTo)
+    const webId = firstWebUri(certificate.subjectAltName)
+    // It is for another purpose, so its key may be of any kind.
+    if (webId === undefined) return { validFrom, validTo }
     if (Number.isNaN(validFrom) || Number.isNaN(validTo)) return undefined
-    const webId = firstUri(certificate.subjectAltName)
     const key = rsaKey(certificate)
-    return { validFrom, validTo, ...(webId && { webId }), ...(key && { key }) }
+    return { validFrom, validTo, webId, ...(key && { key }) }
   } catch {
     return undefined
   }
@@ -37,10 +39,13 @@ function rsaKey(certificate: X509Certificate): ClientCertificate['key'] {
 // Node.js writes the names as `TYPE:value, TYPE:value` and quotes, as JSON, any value that could be misread.
 const NAME = /(?:^|, )([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)/y
 
-function firstUri(subjectAltName: string | undefined): string | undefined {
+/** Certificates for other purposes have URIs of other schemes, such as the identifier that Windows requires. */
+function firstWebUri(subjectAltName: string | undefined): string | undefined {
   NAME.lastIndex = 0
   for (let match; subjectAltName && (match = NAME.exec(subjectAltName));) {
-    if (match[1] === 'URI') return match[2]!.startsWith('"') ? (JSON.parse(match[2]!) as string) : match[2]!
+    if (match[1] !== 'URI') continue
+    const uri = match[2]!.startsWith('"') ? (JSON.parse(match[2]!) as string) : match[2]!
+    if (/^https?:/i.test(uri)) return uri
   }
   return undefined
 }

@@ -118,7 +118,7 @@ export function makeWebIdVerifier(settings: {
       const known = asking.maxAge ? verified.recall(fingerprint, asking.maxAge(webId), time) : before
       if (known) return known.outcome
       if (!isHttpUri(webId)) {
-        return failure('malformed-webid', 'The WebID in the client certificate is not an http or https URI.')
+        return failure('malformed-webid', 'The WebID in the client certificate is not a URI in its normal form.')
       }
       return outcomeOf(fingerprint, { ...certificate, webId }, asking)
     },

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { pino } from 'pino'
 import { makeServerCertificate } from '../../gateway/agents/make-certificate.js'
+import { cookieName } from '../../gateway/identity/cookies.js'
 import { openSessionKeys } from '../../gateway/identity/session-keys.js'
 import { makeSessions } from '../../policies/identity/session.js'
 import { accountQuads } from './bench-data.js'
@@ -72,12 +73,13 @@ async function startIdentityProvider(folder: string): Promise<IdentityProvider> 
 }
 
 /** The session cookie after a log-in, sealed with the key of the gateway. */
-async function sessionCookie({ data, admin }: Setting, issuer: string): Promise<string> {
+async function sessionCookie({ data, base, admin }: Setting, issuer: string): Promise<string> {
   const now = (): number => Date.now()
   const log = pino({ level: 'silent' })
   const keys = await openSessionKeys(join(data, 'session-keys.json'), HOUR, { now, log })
   const { cookie } = await makeSessions(keys, HOUR, now).begin({ issuer, subject: SUBJECT, dataspace: admin })
-  return `__Host-triplegate=${cookie}`
+  const place = { application: { base }, dataspace: { admin: { base: admin } } }
+  return `${cookieName('session', place)}=${cookie}`
 }
 
 export async function identities(setting: Setting, timing: Timing): Promise<Rows> {

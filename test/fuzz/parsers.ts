@@ -17,7 +17,7 @@ import {
   RESULT_FORMATS,
 } from '../../gateway/http/media-type.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
-import { cookieOf } from '../../gateway/identity/cookies.js'
+import { cookieName, cookieOf } from '../../gateway/identity/cookies.js'
 import { accessTokenIn } from '../../gateway/features/tokens/token-credentials.js'
 import { asksForNew } from '../../gateway/methods/write-request.js'
 import { isFailure } from '../../gateway/problem.js'
@@ -42,6 +42,7 @@ export interface FuzzedParser {
 
 const BASE = 'https://x.example/'
 const DOC = `${BASE}d/`
+const PLACE = { application: { base: BASE }, dataspace: { admin: { base: `${BASE}admin/` } } }
 const NOW = Date.UTC(2026, 0, 1)
 const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT'
 const FILE = { sha1: 'a', size: 100, storedAt: 0 }
@@ -90,8 +91,8 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
     read: (text) => [true, false].map((isSafe) => [evaluatePreconditions({ 'if-match': text, 'if-none-match': text }, { entityTags: ['"a"'] }, isSafe, NOW), evaluatePreconditions({ 'if-modified-since': text, 'if-unmodified-since': text }, { entityTags: ['"a"'], lastModified: NOW }, isSafe, NOW), parseEntityTags(text), parseHttpDate(text, NOW), parseMementoDatetime(text)]),
   },
   fields: {
-    seeds: ['bytes=0-1', 'bytes=-5', 'bytes=5-,7-8', 'respond-async, wait=10', '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type"', '<a>; rel="describedby"; anchor="b"', '__Host-triplegate=x; other="y"', 'a%2Fb', '<https://x.example/#i>', `"a"`, DATE],
-    read: (text) => [rangeOf({ method: 'GET', fields: { range: text, 'if-range': text } }, FILE), rangeOf({ method: 'GET', fields: { range: 'bytes=0-1', 'if-range': text } }, FILE), prefersAsync({ prefer: text }), asksForNew({ link: text, slug: text }), linksIn(text, DOC, 'type'), cookieOf(text, 'session', BASE), webIdOf(text)],
+    seeds: ['bytes=0-1', 'bytes=-5', 'bytes=5-,7-8', 'respond-async, wait=10', '<http://www.w3.org/ns/ldp#BasicContainer>; rel="type"', '<a>; rel="describedby"; anchor="b"', `${cookieName('session', PLACE)}=x; other="y"`, 'a%2Fb', '<https://x.example/#i>', `"a"`, DATE],
+    read: (text) => [rangeOf({ method: 'GET', fields: { range: text, 'if-range': text } }, FILE), rangeOf({ method: 'GET', fields: { range: 'bytes=0-1', 'if-range': text } }, FILE), prefersAsync({ prefer: text }), asksForNew({ link: text, slug: text }), linksIn(text, DOC, 'type'), cookieOf(text, 'session', PLACE), webIdOf(text)],
   },
   credentials: {
     seeds: ['Bearer tgt_abc', 'Basic dXNlcjpwYXNz', jwt({ alg: 'ES256', kid: 'k' }, { iss: BASE, aud: ['a'], exp: 1e10, sub: 's' }), jwt({ alg: 'ES256', typ: 'dpop+jwt', jwk: JWK }, { htu: DOC, htm: 'GET', jti: 'j', iat: NOW / 1000, ath: 'x' })],

@@ -26,7 +26,7 @@ import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media
 import { acceptedCodings } from '../../gateway/http/content-coding.js'
 import { asksForNew } from '../../gateway/methods/write-request.js'
 import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.js'
-import { cookieOf } from '../../gateway/identity/cookies.js'
+import { cookieName, cookieOf } from '../../gateway/identity/cookies.js'
 import { accessTokenIn } from '../../gateway/features/tokens/token-credentials.js'
 import { headerOf, rowsOf as csvRows } from '../../gateway/features/imports/csv.js'
 import { readMetadata } from '../../gateway/features/imports/csvw-metadata.js'
@@ -74,6 +74,8 @@ t.setTimeout(600_000)
 
 const BASE = 'https://x.example/'
 const DOC = `${BASE}d/`
+const PLACE = { application: { base: BASE }, dataspace: { admin: { base: `${BASE}admin/` } } }
+const SESSION = cookieName('session', PLACE)
 const FIELD = 2_000
 const CONTENT = 16_000
 
@@ -180,10 +182,10 @@ void t.test('fields', async (t) => {
       ['backslashes', (n) => `text/turtle;a="${fill('\\', n)}"`],
       ['semicolons', (n) => `text/turtle${fill(' ;', n)}`],
     ]),
-    ...rowsAbout('Cookie', FIELD, (text) => cookieOf(text, 'session', BASE), [
-      ['many cookies', (n) => many(n, (i) => `a${i}=b; `) + '__Host-triplegate=x'],
-      ['the same cookie', (n) => fill('__Host-triplegate=x; ', n)],
-      ['blanks', (n) => `__Host-triplegate=x;${fill(' ', n)}`],
+    ...rowsAbout('Cookie', FIELD, (text) => cookieOf(text, 'session', PLACE), [
+      ['many cookies', (n) => many(n, (i) => `a${i}=b; `) + `${SESSION}=x`],
+      ['the same cookie', (n) => fill(`${SESSION}=x; `, n)],
+      ['blanks', (n) => `${SESSION}=x;${fill(' ', n)}`],
     ]),
     ...rowsAbout('a session', FIELD, (text) => open(keys, 'session', text, { now, lifetime: 1000 }), [
       ['a long part', (n) => `${fill('a', n)}.a.a.a.a`],

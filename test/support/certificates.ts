@@ -1,5 +1,17 @@
 // Certificates that the gateways of one test run share: creating the keys of a gateway costs more than its start.
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 
@@ -48,4 +60,23 @@ export async function agentCertificate(port: number, webId: string, name: string
   const pem = await makeClientCertificate(webId, name, Date.now())
   if (file !== undefined) put(file, pem)
   return pem
+}
+
+/**
+ * A certificate as others than the gateway issue them, by openssl: PEM with its key, which is that of `pem`.
+ * @param names as in openssl's configuration: `URI:urn:x`
+ */
+export function foreignCertificate(pem: string, names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-certificate-'))
+  const [key, configuration] = [join(folder, 'key.pem'), join(folder, 'openssl.conf')]
+  const lines = names.map((name, i) => name.replace(/^(\w+):/, `$1.${i} = `).replaceAll('#', '\\#'))
+  const settings = ['[req]', 'distinguished_name = dn', 'x509_extensions = ext', 'prompt = no', '[dn]', 'CN = Ann', '[ext]'] // prettier-ignore
+  writeFileSync(configuration, [...settings, 'subjectAltName = @names', '[names]', ...lines].join('\n'))
+  writeFileSync(key, pem)
+  try {
+    const args = ['req', '-x509', '-config', configuration, '-key', key, '-days', '30']
+    return execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }) + pem.slice(pem.indexOf('-----BEGIN PRIVATE')) // prettier-ignore
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }

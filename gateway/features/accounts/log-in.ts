@@ -79,15 +79,14 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
   const returnTo = returnAddress(target)
   if (isFailure(returnTo)) return returnTo
   const { gateway } = context
-  const { base } = target.application
-  const redirectUri = `${base}oauth2/authorize/${name}`
+  const redirectUri = `${target.application.base}oauth2/authorize/${name}`
   const begun = await gateway.identities.client.begin(provider, redirectUri)
   if (isFailure(begun)) return failed(context, begun)
   const { location, ...secrets } = begun
   const pending: PendingLogIn = { ...secrets, provider: name, redirectUri, returnTo }
   const time = { now: gateway.now(), lifetime: LOGIN_MS }
   const sealed = await seal(gateway.identities.keys, 'login', { ...pending }, time)
-  return seeOther(location, setCookie('login', base, sealed, LOGIN_MS / 1000))
+  return seeOther(location, setCookie('login', target, sealed, LOGIN_MS / 1000))
 }
 
 const MAX_RETURN = 1000
@@ -122,13 +121,12 @@ function failed(context: Context, { failure, detail }: LoginFailure): Problem {
 async function finish(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
   const provider = providerOf(context, name)
   if (isFailure(provider)) return provider
-  const { base } = target.application
   const outcome = await finished(context, target, provider)
-  const used = clearCookie('login', base)
+  const used = clearCookie('login', target)
   if (isFailure(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
   const { cookie, lifetime, returnTo } = outcome
   // Each log-in creates a new session, and never continues an earlier session of the browser.
-  return seeOther(returnTo, used, setCookie('session', base, cookie, Math.floor(lifetime / 1000)))
+  return seeOther(returnTo, used, setCookie('session', target, cookie, Math.floor(lifetime / 1000)))
 }
 
 interface Finished {
@@ -143,7 +141,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const { identities } = gateway
   const { application } = target
   const redirectUri = `${application.base}oauth2/authorize/${provider.name}`
-  const sealed = cookieOf(request.fields.cookie, 'login', application.base)
+  const sealed = cookieOf(request.fields.cookie, 'login', target)
   const time = { now: gateway.now(), lifetime: LOGIN_MS }
   const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
   const pending = opened as unknown as PendingLogIn | undefined
@@ -204,13 +202,13 @@ async function confirmedWebId(
  * browsers.
  */
 async function logOut({ gateway, request }: Context, target: EndpointTarget): Promise<Response | Problem> {
-  const { application, query } = target
+  const { query } = target
   if (!query.has('logout')) return problem('request.malformed', 'A POST to this endpoint logs out. Add ?logout.')
   const returnTo = query.has('return') ? returnAddress(target) : undefined
   if (isFailure(returnTo)) return returnTo
-  const cookie = cookieOf(request.fields.cookie, 'session', application.base)
+  const cookie = cookieOf(request.fields.cookie, 'session', target)
   const session = cookie === undefined ? 'ended' : await run(sessionOf(gateway.identities, cookie, target.dataspace))
   if (session !== 'ended') gateway.identities.sessions.end(session)
-  const cleared = clearCookie('session', application.base)
+  const cleared = clearCookie('session', target)
   return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)
 }

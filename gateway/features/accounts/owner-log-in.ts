@@ -33,14 +33,15 @@ export function showOwnerLogIn(context: Context, { dataspace }: EndpointTarget, 
 /** Never continues an earlier session of the browser. */
 export async function logOwnerIn(
   { gateway, trace }: Context,
-  { application, dataspace }: EndpointTarget,
+  target: EndpointTarget,
   secret: string,
 ): Promise<Response | Problem> {
+  const { dataspace } = target
   if (LOGIN_LINKS.in(gateway)?.use(dataspace, secret) !== true) return used()
   const { owner, admin, endUser } = dataspace
   trace.agent = owner
   const who = { issuer: LOGIN_LINK_ISSUER, subject: owner, dataspace: admin.base }
   const { cookie, lifetime } = await gateway.identities.sessions.begin(who)
-  const session = setCookie('session', application.base, cookie, Math.floor(lifetime / 1000))
+  const session = setCookie('session', target, cookie, Math.floor(lifetime / 1000))
   return response(303, [['Location', endUser.base], ...SECRET, session])
 }

@@ -358,6 +358,9 @@ void t.test('308 for a document without its slash, with the query (spec 4.1)', a
     ['/clear', 'https://data.example.org/clear/'],
     ['/sign%20up', 'https://data.example.org/sign%20up/'],
     ['/uploads', 'https://data.example.org/uploads/'],
+    ['https://other.example.org:8443/sub', 'https://other.example.org:8443/sub/'],
+    ['https://other.example.org:8443/%73ub?x=1', 'https://other.example.org:8443/sub/?x=1'],
+    ['https://other.example.org:8443/sub/a', 'https://other.example.org:8443/sub/a/'],
   ]
   for (const [target, location] of rows) {
     const parsed = parse(target!)
@@ -374,7 +377,8 @@ void t.test('404 for an unknown origin', async (t) => {
     ['/', 'data.example.org.'],
     ['https://evil.example.org/', HOST],
     ['/', 'other.example.org:8443'],
-    ['/sub', 'other.example.org:8443'],
+    ['/subx', 'other.example.org:8443'],
+    ['/sub', HOST.replace('data', 'none')],
   ]
   for (const [target, host] of rows) {
     const parsed = parseTarget(target, host, site)

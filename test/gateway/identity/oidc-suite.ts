@@ -9,6 +9,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { faultLine } from '../../../gateway/configuration/faults.js'
 import { readProviders } from '../../../gateway/configuration/identity-providers.js'
 import { parseSettings } from '../../../gateway/configuration/settings.js'
+import { cookieName } from '../../../gateway/identity/cookies.js'
 import { makeOidcClient } from '../../../gateway/identity/provider-client.js'
 import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
 import { mayReadState } from '../../../gateway/request/decide-on-state.js'
@@ -23,12 +24,10 @@ import { makeSessions } from '../../../policies/identity/session.js'
 import type { Answer } from '../../support/client.js'
 import { makeIdentityProvider, makeProofKey } from '../../support/identity-provider.js'
 import { rowsOf, type Row } from '../../support/stores.js'
-import { makeWorld, ttl, turtle } from '../../support/world.js'
+import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import { oneOrder } from './one-order.js'
 
 const HOUR = 3_600_000
-const SESSION = '__Host-triplegate'
-const LOGIN = '__Host-triplegate-login'
 const LOGIN_PATH = '/admin/oauth2/login'
 const CALLBACK = '/admin/oauth2/authorize/test'
 const AGENT = /<([^>]+)>; rel="http:\/\/www.w3.org\/ns\/auth\/acl#agent"/
@@ -66,6 +65,12 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
     pairs['client-secret'],
     bases.map((base) => `${base}oauth2/authorize/test`),
   )
+  const namesIn = ({ running }: World): readonly [session: string, login: string] => {
+    const [dataspace] = running.dataspaces
+    const place = { application: dataspace!.endUser, dataspace: dataspace! }
+    return [cookieName('session', place), cookieName('login', place)]
+  }
+  const [SESSION, LOGIN] = namesIn(world)
   const anonymous = world.as('anonymous')
   const pathOf = (url: string): string => url.slice(world.origin.length)
 
@@ -98,6 +103,7 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
   await t.test('sign-up by a first log-in', (t) => signUpRows(t, rowsOf(t, 'none')))
 
   async function signUpRows(t: Test, row: Row): Promise<void> {
+    const [{ session }, { cookie }] = [await logIn('alice'), await begin()]
     const invited = 'eve@example.org'
     people.set('eve', { email: invited, email_verified: true })
     people.set('frank', { email: invited, email_verified: false })
@@ -120,6 +126,24 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
       await other.as('owner')('PUT', '/admin/acl/invitations/', ttl(invitation))
       const ask = other.as('anonymous')
       const isOpen = !line.startsWith('--sign-up')
+      const [, login] = namesIn(other)
+      await row(`${line}: log-ins at another port of the host stay as they are (RFC 6265 §8.5)`, async (t) => {
+        const fields = { Cookie: `${SESSION}=${session}; ${LOGIN}=${cookie}` }
+        for (const [method, path, status] of [
+          ['GET', '/', 403],
+          ['PUT', other.freshPath(), 403],
+          ['GET', `${CALLBACK}?code=x&state=y`, 400],
+          ['POST', `${LOGIN_PATH}?logout`, 204],
+        ] as const) {
+          const answer = await ask(method, path, { fields: { ...fields, ...ttl('').fields, Origin: other.origin } })
+          t.equal(answer.status, status, `${method} ${path}`)
+          for (const name of cookiesOf(answer).keys()) t.notOk([SESSION, LOGIN].includes(name), `${method} ${path}`)
+        }
+        const begun = await ask('GET', `${LOGIN_PATH}?provider=test`, { fields })
+        t.match([...cookiesOf(begun).keys()], [/^__Host-triplegate-login-[0-9a-f]{8}$/])
+        t.not([...cookiesOf(begun).keys()][0], LOGIN)
+        t.ok(agentIn(await read(session)), 'the session goes on')
+      })
       await row(
         `${line}: a service account is ${isOpen ? 'an agent' : 'none until the owner makes its account'}`,
         async (t) => {
@@ -139,8 +163,8 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
         await row(`${line}: the first log-in of ${subject} → ${status}`, async (t) => {
           const begun = await ask('GET', `${LOGIN_PATH}?provider=test`)
           const back = await provider.visit(begun.fields.location!, subject)
-          const cookie = cookiesOf(begun).get(LOGIN)!.value
-          t.equal((await ask('GET', back.slice(other.origin.length), withCookie(LOGIN, cookie))).status, status)
+          const cookie = cookiesOf(begun).get(login)!.value
+          t.equal((await ask('GET', back.slice(other.origin.length), withCookie(login, cookie))).status, status)
         })
       }
     }

@@ -1,5 +1,6 @@
 // The rows about pages as answers: languages, what was typed into a refused form, prefixes, long lists.
 import type { Test } from 'tap'
+import { cookieName } from '../../../gateway/identity/cookies.js'
 import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { fits, picture, violationsOn, type Visitor } from '../../support/browser.js'
@@ -62,13 +63,15 @@ const encoded = (values: Record<string, string>): string => new URLSearchParams(
 /** @param visitor the stranger */
 export async function nothingLost(t: Test, world: World, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
+  const [dataspace] = world.running.dataspaces
+  const session = cookieName('session', { application: dataspace!.endUser, dataspace: dataspace! })
   const own = { ...HTML, ...FORM, 'Sec-Fetch-Site': 'same-origin' }
   const body = encoded({ do: 'save', 'if-match': '"x"', content: '<> <http://e/p> "typed <b>" .' })
   // prettier-ignore
   const rows: readonly (readonly [name: string, agent: string, fields: Record<string, string>, body: string, status: number, text: RegExp])[] = [
     ['without the right',           'reader',    own,                                               body, 403, /textarea[^]*typed &lt;b&gt;[^]*Send it again/],
     ['without the certificate that it needs',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
-    ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 401, /typed &lt;b&gt;[^]*Log in in a new window/],
+    ['whose session has ended',     'anonymous', { ...own, Cookie: `${session}=ended` },      body, 401, /typed &lt;b&gt;[^]*Log in in a new window/],
     ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form. Go back/],
     ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form. Go back/],
     ['in which nothing was typed',  'reader',    own, encoded({ do: 'save', 'if-match': '"x"' }),        403, /^(?![^]*(?:What you typed|Go back))/],

@@ -1,5 +1,6 @@
 // Reading content in several parts (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578).
 import t from 'tap'
+import { headOf } from '../../../gateway/rdf/read-multipart.js'
 import { table, type Row } from './reading.js'
 
 const disposition = (more = ''): string => `Content-Disposition: form-data; name="a"${more}`
@@ -21,6 +22,7 @@ const ROWS: readonly Row[] = [
   ['the same blank node in two parts is two', form(typed('text/turtle', '_:x <#p> 1 .'), typed('text/turtle', '_:x <#p> 1 .')), ['_:b0 <#p> "1"^^<http://www.w3.org/2001/XMLSchema#integer>', '_:b1 <#p> "1"^^<http://www.w3.org/2001/XMLSchema#integer>']],
   ['an unknown type, and the name of a file', form(typed('application/octet-stream', '<> <#p> "a" .', '; filename="x.TTL"')), [A]],
   ['no type, and the name of a file', form([disposition('; filename="x.ttl"'), '<> <#p> "a" .']), [A]],
+  ['the name of a file with a quotation mark', form(typed('application/octet-stream', '<> <#p> "a" .', '; filename="x\\".ttl"')), [A]],
   ['a line that begins like the boundary', form(typed('text/turtle', '<> <#p> """\n--bb""" .')), ['<> <#p> "\\n--bb"']],
   ['an empty part', form(typed('text/turtle', '')), []],
   ['no type', form([disposition(), '<> <#p> "a" .']), 'content.unsupported: The part "a"'],
@@ -45,4 +47,33 @@ const ROWS: readonly Row[] = [
 void t.test('multipart/form-data', async (t) => {
   await table(t, 'multipart/form-data; boundary=b', ROWS)
   await table(t, 'multipart/form-data', [['no boundary', form(TURTLE), 'content.syntax: not well-formed']])
+})
+
+void t.test('the parameters of a part (RFC 7578 §4.2, RFC 2183 §2)', (t) => {
+  const rows: readonly (readonly [parameters: string, name: string | undefined, file?: string])[] = [
+    ['name=a', 'a'],
+    ['NAME="a" ; FileName="b"', 'a', 'b'],
+    ['name=""; filename=""', '', ''],
+    ['name="a"; filename="q\\"uote; name=x.txt"', 'a', 'q"uote; name=x.txt'],
+    ['filename="x; name=rdf.txt"; name="ol"', 'ol', 'x; name=rdf.txt'],
+    ['filename="x\\"; name=rdf.txt"; name="o\\\\l"', 'o\\l', 'x"; name=rdf.txt'],
+    ['name="a"; filename="C:\\temp\\new.ttl"', 'a', 'C:\\temp\\new.ttl'],
+    ['name="a"; filename="new\\"', 'a', 'new\\'],
+    ['name="a"; filename="%22.ttl"', 'a', '%22.ttl'],
+    ['name="a"; name="b"', 'a'],
+    ["name=a; filename*=UTF-8''b", 'a'],
+    ['filename="; name=a"', undefined],
+    ['x-name=a', undefined],
+  ]
+  for (const [parameters, name, file] of rows) {
+    const head = headOf(Buffer.from(`Content-Disposition: form-data; ${parameters}`))
+    if (name === undefined) t.match(head, { failure: 'content.syntax', detail: /no name/ }, parameters)
+    else
+      t.same(
+        head,
+        { name, contentType: file?.endsWith('.ttl') ? 'text/turtle' : undefined, ...(file !== undefined && { file }) },
+        parameters,
+      )
+  }
+  t.end()
 })

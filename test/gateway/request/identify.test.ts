@@ -10,6 +10,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { makeClientCertificate, makeServerCertificate } from '../../../gateway/agents/make-certificate.js'
 import { readClientCertificate, parseClientCertField } from '../../../policies/identity/client-certificate.js'
 import { isCrossSite } from '../../../policies/cross-site.js'
+import { foreignCertificate } from '../../support/certificates.js'
 import { makeClient, type Send } from '../../support/client.js'
 import { rowsOf } from '../../support/stores.js'
 import { freePort } from '../../support/ports.js'
@@ -17,6 +18,7 @@ import { until } from '../../support/wait.js'
 import { makeWorld, profileOf, ttl, type World, type WorldOptions } from '../../support/world.js'
 
 const DAY = 86_400_000
+const WINDOWS = 'URI:tag:microsoft.com,2022-09-14:sid:S-1-5-21-1'
 const escapedPem = (pem: string): string =>
   encodeURIComponent(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----\n?/.exec(pem)![0])
 const byteSequence = (pem: string): string => `:${new X509Certificate(pem).raw.toString('base64')}:`
@@ -139,11 +141,23 @@ void t.test('identity', async (t) => {
       t.equal(answer.status, 400)
     })
   }
-  await row('a WebID that is not an http(s) URI → 400', async (t) => {
-    for (const webId of ['mailto:a@example.org', 'file:///etc/passwd', 'urn:x']) {
-      t.equal(await status({ 'Client-Cert': byteSequence(await made(webId)) }), 400, webId)
-    }
-  })
+  const named: readonly (readonly [what: string, pem: () => string | Promise<string>, status: number])[] = [
+    ['an address of mail: ignored', () => made('mailto:a@example.org'), 403],
+    ['a file: ignored', () => made('file:///etc/passwd'), 403],
+    ['a URN, expired: ignored', () => made('urn:x', Date.now() - 4000 * DAY), 403],
+    ['the id of Windows: ignored', () => foreignCertificate(owner, [WINDOWS, 'email:ann@corp.example']), 403],
+    ['that and a WebID', () => foreignCertificate(owner, [WINDOWS, `URI:${trusted.ownerWebId}`]), 200],
+    ['a malformed WebID before another', () => foreignCertificate(owner, ['URI:https://PEOPLE.example/', `URI:${trusted.ownerWebId}`]), 400],
+  ] // prettier-ignore
+  for (const [what, pemOf, expected] of named) {
+    await row(`a certificate of others with ${what} → ${expected}, over TLS too`, async (t) => {
+      const pem = await pemOf()
+      for (const written of [byteSequence, escapedPem]) t.equal(await status({ 'Client-Cert': written(pem) }), expected)
+      const client = makeClient({ port: Number(new URL(trusted.base).port), ca: trusted.ca, pem })
+      t.teardown(() => client.close())
+      t.equal((await client('GET', '/')).status, expected)
+    })
+  }
 
   await row('a key removed from the profile is refused on the next request, a key added is accepted', async (t) => {
     const webId = `${trusted.base}admin/acl/agents/rotating/#this`

@@ -10,6 +10,7 @@ import {
 import { failure } from '../../../policies/failure.js'
 import { readClientCertificate } from '../../../policies/identity/client-certificate.js'
 import { makeWebIdVerifier, type ProfileFailure, type Verification } from '../../../policies/identity/webid.js'
+import { foreignCertificate } from '../../support/certificates.js'
 
 const NOW = Date.UTC(2026, 10, 27)
 const [PROFILE, KEYS] = ['https://people.example/ann', 'https://keys.example/ann']
@@ -105,9 +106,8 @@ void t.test('certificates and WebIDs that are refused without reading a profile'
     ['no URI', derOf(await makeServerCertificate(['localhost'], NOW)), undefined],
     ...(await Promise.all(
       [
-        'urn:ann',
-        'ftp://people.example/ann#me',
-        'httpsx://people.example/ann#me',
+        'HTTPS://people.example/ann#me',
+        'https:ann',
         'https://ann@people.example/#me',
         'https://:secret@people.example/#me',
         'https://PEOPLE.example/ann#me',
@@ -117,11 +117,44 @@ void t.test('certificates and WebIDs that are refused without reading a profile'
         'https://people.example/ann#m|e',
       ].map(async (webId) => [webId, await ofWebId(webId), 'malformed-webid'] as const),
     )),
+    ...(await Promise.all(
+      ['urn:ann', 'ftp://people.example/ann#me', 'httpsx://people.example/ann#me', 'http//people.example/ann#me'].map(
+        async (uri) => [uri, await ofWebId(uri), undefined] as const,
+      ),
+    )),
+    [
+      'an expired certificate without a WebID',
+      derOf(await makeClientCertificate('urn:ann', 'Ann', 0, keys)),
+      undefined,
+    ],
+    ['an expired certificate with one', derOf(await makeClientCertificate(WEBID, 'Ann', 0, keys)), 'expired'],
   ]
   for (const [what, der, expected] of rows) {
     const { verify, read } = makeWorld({})
     t.equal(outcomeOf(await verify(der)), expected, what)
     t.same(read, [], what)
+  }
+})
+
+void t.test('the WebID is the first http or https URI of the certificate, among names of any kind', async (t) => {
+  const pem = await makeClientCertificate(WEBID, 'Ann', NOW)
+  const { modulus } = readClientCertificate(derOf(pem))!.key!
+  const profile = `<#me> cert:key [ cert:modulus "${modulus}" ; cert:exponent 65537 ] .`
+  const windows = 'URI:tag:microsoft.com,2022-09-14:sid:S-1-5-21-1'
+  const own = [`URI:${WEBID}`]
+  const rows: readonly [names: readonly string[], expected: string | undefined][] = [
+    [own, WEBID],
+    [[windows, 'email:ann@corp.example'], undefined],
+    [['otherName:1.3.6.1.4.1.311.20.2.3;UTF8:ann@corp.example', 'dirName:dn'], undefined],
+    [['DNS:people.example', 'otherName:1.3.6.1.4.1.311.20.2.3;UTF8:URI:https://x.example/', ...own], WEBID],
+    [['URI:urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6', windows, ...own, 'URI:https://other.example/'], WEBID],
+    [['URI:https://PEOPLE.example/ann', ...own], 'malformed-webid'],
+    [['URI:https://other.example/#me', ...own], 'profile-unavailable'],
+  ]
+  for (const [names, expected] of rows) {
+    const { verify, clock } = makeWorld({ [PROFILE]: profile })
+    clock.now = Date.now() + 60_000
+    t.equal(outcomeOf(await verify(derOf(foreignCertificate(pem, names)))), expected, names.join())
   }
 })
 

@@ -61,7 +61,7 @@ void t.test('the link that logs the owner in', async (t) => {
     t.match(begun.fields, { 'cache-control': 'no-store', 'referrer-policy': 'strict-origin' })
     t.match(
       String(begun.fields['set-cookie']),
-      /^__Host-triplegate=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/,
+      /^__Host-triplegate-[0-9a-f]{8}=[\w.-]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/,
     )
     const session = { Cookie: sessionOf(begun), ...own }
     t.equal(agentOf(await ask('GET', '/', session)), world.ownerWebId)
