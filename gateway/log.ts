@@ -81,6 +81,8 @@ export interface Trace {
   agent?: string
   /** The agent that acts on behalf of `agent`. */
   delegate?: string
+  /** What has identified the client. */
+  identifiedBy?: 'certificate' | 'session' | 'token'
   decision?: Decision
   /** How a query was restricted to what the agent may read; `unchanged` if nothing is hidden. */
   view?: 'unchanged' | 'constants' | 'predicate' | 'list' | 'copy' | 'refused'

@@ -72,7 +72,7 @@ export const HTML = format('text/html', 'html', ';charset=UTF-8')
 export const DOCUMENT_FORMATS: readonly [Format, ...Format[]] = [...RDF_FORMATS, HTML]
 
 const RESULTS_JSON = format('application/sparql-results+json', 'srj')
-const RESULTS_XML = format('application/sparql-results+xml', 'srx')
+const RESULTS_XML = written('application/sparql-results+xml', 'srx')
 /** The formats of a table of solutions (SPARQL 1.1 Query Results JSON, XML, CSV and TSV Formats). */
 export const RESULT_FORMATS: readonly Format[] = [
   RESULTS_JSON,

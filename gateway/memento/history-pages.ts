@@ -7,7 +7,7 @@ import type { Field, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
 import { differencePage } from '../pages/difference-page.js'
 import { historyPage, versionPage, VERSIONS_PER_PAGE } from '../pages/history-page.js'
-import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
+import { PAGE_FIELDS, PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { MadePage } from '../pages/texts.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
@@ -56,7 +56,7 @@ async function answer(
     historyLinkField(asked, links),
   ]
   const outcome = evaluateConditions(context.request, { entityTags: [tag] })
-  if (outcome === 'not-modified') return response(304, fields)
+  if (outcome === 'not-modified') return response(304, [...PAGE_FIELDS, ...fields])
   if (outcome !== 'proceed') return refuseHistory(asked, outcome, links)
   const page = await make()
   if (isFailure(page)) return refuseHistory(asked, page, links)

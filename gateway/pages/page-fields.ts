@@ -12,7 +12,7 @@ const RULES = [
 ]
 
 /** Forms need an Origin field, which `no-referrer` would make `null` (Fetch §3.1). */
-const PAGE_FIELDS: readonly Field[] = [
+export const PAGE_FIELDS: readonly Field[] = [
   ['Content-Security-Policy', RULES.join('; ')],
   ['Referrer-Policy', 'same-origin'],
 ]

@@ -87,7 +87,7 @@ function flawOfTag(language: string, direction: string | undefined): string | un
 }
 
 /** The base direction of a literal (RDF 1.2 Concepts §3.4). */
-export const directionOf = (term: Literal): string | undefined => term.direction || undefined
+export const directionOf = (term: Literal): 'ltr' | 'rtl' | undefined => term.direction || undefined
 
 /** True if the term exists only in RDF 1.2. */
 export const isOfRdf12 = (term: Term): boolean =>

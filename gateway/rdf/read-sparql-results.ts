@@ -3,7 +3,7 @@
 import { blankNode, flawOf, iri, literal, quad, text, typed, type NamedNode, type Quad, type Term } from './graph.js'
 import { readTerm } from './n-triples.js'
 import type { MakeTerm, TermDescription } from './read-results-xml.js'
-import { RESULTS_XML, type Results, type ResultRow } from './sparql-results.js'
+import { RESULTS_XML, type JsonResults, type JsonTerm, type Results, type ResultRow } from './sparql-results.js'
 import { grown } from '../thread-memory.js'
 import { makeTerms } from './terms.js'
 import { XSD } from './vocabulary.js'
@@ -26,7 +26,7 @@ export function readOwnSolutions(json: string): readonly ResultRow[] {
   let terms = 0
   for (let at = json.indexOf(OF_TERM); at >= 0; at = json.indexOf(OF_TERM, at + 1)) terms++
   grown(TERM_BYTES * terms)
-  const { results } = JSON.parse(json) as Json
+  const { results } = JSON.parse(json) as JsonResults
   return results!.bindings.map((binding) => solutionOf(binding, ownTerm))
 }
 
@@ -73,21 +73,8 @@ function termsOfText(): MakeTerm {
   }
 }
 
-interface Json {
-  readonly head?: { readonly vars?: readonly string[] }
-  readonly boolean?: boolean
-  readonly results?: { readonly bindings: readonly Readonly<Record<string, JsonTerm>>[] }
-}
-type JsonTerm = {
-  readonly type: string
-  readonly value: string | Readonly<Record<'subject' | 'predicate' | 'object', JsonTerm>>
-  readonly 'xml:lang'?: string
-  readonly 'its:dir'?: 'ltr' | 'rtl'
-  readonly datatype?: string
-}
-
 function readJson(text: string): Results | undefined {
-  const { head, boolean, results } = JSON.parse(text) as Json
+  const { head, boolean, results } = JSON.parse(text) as JsonResults
   if (typeof boolean === 'boolean') return { kind: 'boolean', value: boolean }
   if (!results || !head?.vars) return undefined
   const termOf = termsOfText()

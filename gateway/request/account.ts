@@ -2,11 +2,10 @@
 import { ACCESS_TOKEN_CHECK } from '../identity/agent.js'
 import { isWhole } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
-import { cookieOf } from '../identity/cookies.js'
 import { describedIn } from '../pages/triples-by-subject.js'
 import { titleOf } from '../pages/document-page.js'
 import { judge, lookUp } from './access.js'
-import { accountPage, type AccountView } from '../pages/account-page.js'
+import { accountPage } from '../pages/account-page.js'
 import { part } from '../part.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Child } from 'hono/jsx'
@@ -25,12 +24,12 @@ export async function accountAnswer(
   returnTo: string | undefined | Problem,
 ): Promise<Response | Problem> {
   if (isFailure(returnTo)) return returnTo
-  const { gateway, agent, dataspace } = context
+  const { gateway, agent, dataspace, trace } = context
   const page = accountPage({
     frame: frameOf(context),
     agent: agent.webId,
     name: await nameOf(context),
-    by: identifiedBy(context),
+    by: agent.webId === undefined ? undefined : trace.identifiedBy,
     signUp: SIGN_UP_PAGE.in(gateway)?.(dataspace),
     providers: gateway.identities.providers,
     returnTo,
@@ -55,11 +54,4 @@ async function nameOf(context: Context): Promise<string | undefined> {
   const decision = judge(target, agent, facts, 'Read')
   if (isFailure(decision) || !decision.allowed) return undefined
   return titleOf(target.document, describedIn(target.document, facts.document.nTriples, 1).subjects)
-}
-
-function identifiedBy(context: Context): AccountView['by'] {
-  const { request, agent } = context
-  if (agent.webId === undefined) return undefined
-  if (request.certificate !== undefined) return 'certificate'
-  return cookieOf(request.fields.cookie, 'session', context) === undefined ? 'token' : 'session'
 }

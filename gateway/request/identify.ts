@@ -88,6 +88,7 @@ function* identified(
     return problem('credential.invalid', 'The client certificate and the Authorization field name different agents.')
   }
   const explicit = token?.webId ?? certified
+  if (explicit !== undefined) trace.identifiedBy = certified === undefined ? 'token' : 'certificate'
   if (principal !== undefined) {
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of needs a client certificate or a token.')
@@ -167,6 +168,7 @@ function* sessionAgent(
   if (isFailure(agent)) return agent
   if (agent !== 'ended') {
     trace.agent = agent.webId
+    trace.identifiedBy = 'session'
     return agent
   }
   if (method !== 'GET' && method !== 'HEAD') {

@@ -15,6 +15,12 @@ import { readNTriples } from '../rdf/read.js'
 import { sharedCacheFields } from './shared-caches.js'
 import { writeGraph } from '../rdf/write.js'
 
+/**
+ * Every answer but our pages, which have their own policy: nothing that a store, another server or an agent wrote runs as
+ * a page of this origin (CSP 3 §6.4.3). Browsers run the scripts of XHTML elements in any XML.
+ */
+export const CONFINED: Field = ['Content-Security-Policy', "default-src 'none'; sandbox"]
+
 /** The fields of every response: CORS as in LinkedDataHub, and no guessing of media types. */
 const COMMON: readonly Field[] = [
   ['Access-Control-Allow-Origin', '*'],
@@ -24,6 +30,18 @@ const COMMON: readonly Field[] = [
   ],
   ['X-Content-Type-Options', 'nosniff'],
 ]
+const COMMON_CONFINED: readonly Field[] = [...COMMON, CONFINED]
+
+/** Browsers apply every policy that they receive, so there is one. */
+const hasPolicy = (fields: readonly Field[]): boolean => fields.some(([name]) => name === CONFINED[0])
+
+const commonTo = (fields: readonly Field[]): readonly Field[] => (hasPolicy(fields) ? COMMON : COMMON_CONFINED)
+
+/** An answer that was made without `response`. */
+export const confined = (answered: Response): Response => ({
+  ...answered,
+  fields: hasPolicy(answered.fields) ? answered.fields : [...answered.fields, CONFINED],
+})
 
 export const READ_METHODS = 'GET, HEAD, OPTIONS'
 export const DOCUMENT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
@@ -31,13 +49,13 @@ export const DOCUMENT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 export function response(status: number, fields: readonly Field[], body?: Buffer): Response {
   // RFC 9110 §8.6: no Content-Length on 204 and 304; all other messages are framed by it, even empty ones.
   const framing: Field[] = status === 204 || status === 304 ? [] : [['Content-Length', String(body?.length ?? 0)]]
-  return { status, fields: [...fields, ...framing, ...COMMON], ...(body !== undefined && { body }) }
+  return { status, fields: [...fields, ...framing, ...commonTo(fields)], ...(body !== undefined && { body }) }
 }
 
 /** A streamed answer of unknown length. */
 export const streamed = (status: number, fields: readonly Field[], body?: AsyncIterable<Uint8Array>): Response => ({
   status,
-  fields: [...fields, ...COMMON],
+  fields: [...fields, ...commonTo(fields)],
   ...(body && { body }),
 })
 

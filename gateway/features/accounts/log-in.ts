@@ -89,18 +89,22 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
   return seeOther(location, setCookie('login', target, sealed, LOGIN_MS / 1000))
 }
 
-const MAX_RETURN = 1000
+/** In characters, encoded: the cookie of a log-in has to hold it (policies/identity/seal.ts). */
+const MAX_RETURN = 2000
 
-/** The page after the log-in: `?return=`, or LinkedDataHub's `?referer=`. It must be a URL of this dataspace. */
+/**
+ * The page after the log-in: `?return=`, or LinkedDataHub's `?referer=`. It must be a URL of this dataspace; the base
+ * replaces one that is too long.
+ */
 function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
-  const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
+  const url = URL.canParse(asked, base) ? new URL(asked, base) : undefined
   // The origin of a blob: URL is the origin of the page that created it.
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
-  return isHttp && dataspace.origins.includes(url.origin) && !url.username && !url.password
-    ? url.href
-    : problem('request.malformed', 'The address to return to is not one of this dataspace.')
+  if (!isHttp || !dataspace.origins.includes(url.origin) || url.username || url.password)
+    return problem('request.malformed', 'The address to return to is not one of this dataspace.')
+  return url.href.length <= MAX_RETURN ? url.href : dataspace.endUser.base
 }
 
 /** The client gets the same text for every cause; the log names the cause. */

@@ -115,7 +115,6 @@ function answer({ application, request }: Context, { file, description, isPublic
     ['Accept-Ranges', 'bytes'],
     // RFC 9530 §3: the digest of the whole file, whatever the range.
     ['Repr-Digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`],
-    ['Content-Security-Policy', "default-src 'none'; sandbox"],
     ['Content-Disposition', dispositionOf(type, description.name ?? file.sha1)],
   ]
   return streamed(range ? 206 : 200, fields, size === 0 ? NOTHING : application.files.read(file, start, end))

@@ -10,6 +10,7 @@ import { makeMetrics } from './metrics.js'
 import { MANAGEMENT_PATH, WRITE_FIELD } from '../../request/managed.js'
 import { makeMirrorEndpoints } from './mirror-endpoints.js'
 import { fileOf, operatorsAnswer } from './operators-answer.js'
+import { confined } from '../../request/respond.js'
 import { LOGIN_LINKS } from '../../identity/login-links.js'
 import { isFailure } from '../../problem.js'
 import { checksOf } from './checks.js'
@@ -98,7 +99,8 @@ const routesOf = (
   refusal: (request: Request) => Response | undefined,
   { log }: Pick<Gateway, 'log'>,
 ): AddRoutes => ({
-  add(app, { requestOf, answer, waitFor }) {
+  add(app, { requestOf, waitFor, ...door }) {
+    const answer: typeof door.answer = (asked, reply, given) => door.answer(asked, reply, confined(given))
     app.addHook('onRequest', async (asked, reply) => {
       const refused = refusal(requestOf(asked))
       if (refused) answer(asked, reply, refused)

@@ -12,7 +12,7 @@ import { sweep } from '../../mirror/mirror.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { observe } from '../../request/observe.js'
 import { methodNotAllowed } from '../../request/refusal.js'
-import { READ_METHODS, problemResponse } from '../../request/respond.js'
+import { CONFINED, READ_METHODS, problemResponse } from '../../request/respond.js'
 import { openExchange, type Exchange } from '../../stores/http-exchange.js'
 import { endpointFieldsOf } from '../../stores/http-endpoints.js'
 import { STORE_LIMITS } from '../../stores/http-store.js'
@@ -82,7 +82,7 @@ async function addRoutes(pages: StorePages, allowed: string, app: FastifyInstanc
         ...identity,
         [FOR]: passing.get(asked as FastifyRequest)!,
       }),
-      rewriteHeaders: (fields) => answeredFields(fields, root),
+      rewriteHeaders: (fields, asked) => answeredFields(fields, root, asked?.url ?? ''),
       retryDelay: () => null,
       onResponse(asked, reply, { stream }) {
         const { request, trace } = passing.get(asked as FastifyRequest)!
@@ -157,16 +157,21 @@ const ANSWERED: ReadonlySet<string> = new Set([
 ])
 const OWN = {
   'cache-control': 'private, no-cache',
-  'content-security-policy': "frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 }
 
-function answeredFields(fields: IncomingHttpHeaders, root: URL): IncomingHttpHeaders {
+/** The policy of the store's pages. Results are not among them, whatever media type a query asks for. */
+const OF_PAGES = "frame-ancestors 'none'"
+const policyOf = ({ 'content-type': type = '' }: IncomingHttpHeaders, url: string): string =>
+  type.startsWith('text/html') && !url.includes('?') ? OF_PAGES : CONFINED[1]
+
+function answeredFields(fields: IncomingHttpHeaders, root: URL, url: string): IncomingHttpHeaders {
   const { location = '' } = fields
   const moved = URL.canParse(location, root.href) ? new URL(location, root) : undefined
   const isHere = location !== '' && moved?.origin === root.origin
-  return { ...only(ANSWERED, fields), ...(isHere && { location: moved.pathname + moved.search }), ...OWN }
+  const moving = isHere && { location: moved.pathname + moved.search }
+  return { ...only(ANSWERED, fields), ...moving, ...OWN, 'content-security-policy': policyOf(fields, url) }
 }
 
 /** Requests here bypass the write path, so all caches are cleared and the mirror commits the differences. */

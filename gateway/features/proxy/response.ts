@@ -34,7 +34,7 @@ export async function responseFrom(
   const isSafe = method === 'GET' || method === 'HEAD'
   const misfit = misfitOf(status, conditions)
   if (misfit !== undefined) return problem('proxy.failed', misfit)
-  const common = [...passedOn(fields), ...located(answer, isSafe), ...caching(fields), ...CONFINEMENT]
+  const common = [...passedOn(fields), ...located(answer, isSafe), ...caching(fields)]
   if (status === 304) return response(304, [...etag(conditions.tagFor(fields.etag)), ...common])
   const content = await contentOf(answer, context.gateway.settings.maxBody)
   const formats = formatsFor(context.accept, content)
@@ -170,6 +170,3 @@ const listOf = (value: string | undefined): string[] =>
     .toLowerCase()
     .split(',')
     .map((member) => member.trim())
-
-/** Content of another server must not run as a page of this origin (CSP 3 §6.4.3; every response has `nosniff`). */
-const CONFINEMENT: readonly Field[] = [['Content-Security-Policy', "default-src 'none'; sandbox"]]

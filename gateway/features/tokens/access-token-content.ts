@@ -3,7 +3,7 @@ import type { Context } from '../../request/context.js'
 import type { AccessToken, NewAccessToken } from './issued-tokens.js'
 import { webId } from '../../configuration/setting-values.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
-import { graphOf, iri, irisOf, text, triple, typed, valuesOf, type Quad } from '../../rdf/graph.js'
+import { graphOf, iri, text, triple, typed, valuesOf, type Quad } from '../../rdf/graph.js'
 import { ACL, DCT, RDF, TGA, XSD } from '../../rdf/vocabulary.js'
 import { violated, type Violation } from '../../request/endpoint-rdf.js'
 
@@ -32,13 +32,23 @@ export function askedToken(context: Context, content: readonly Quad[]): AskedTok
     if (values.length > 1) violations.push([property, `There is more than one <${property}>.`])
     return values[0]
   }
+  /** A value of another kind would be ignored, and the token would lack the limit. */
+  const valuesIn = (termType: 'NamedNode' | 'Literal', property: string): string[] => {
+    const objects = graph.triples
+      .filter((one) => one.subject.value === subject && one.predicate.value === property)
+      .map(({ object }) => object)
+    const kind = termType === 'NamedNode' ? 'an IRI' : 'a literal'
+    if (objects.some((object) => object.termType !== termType))
+      violations.push([property, `The value of <${property}> is not ${kind}.`])
+    return objects.filter((object) => object.termType === termType).map(({ value }) => value)
+  }
   const now = context.request.receivedAt
   const name = one(DCT('title'), valuesOf(graph, subject, DCT('title'))) ?? ''
-  const agent = one(ACL('agent'), irisOf(graph, subject, ACL('agent')))
-  const expires = one(TGA('expires'), valuesOf(graph, subject, TGA('expires')))
+  const agent = one(ACL('agent'), valuesIn('NamedNode', ACL('agent')))
+  const expires = one(TGA('expires'), valuesIn('Literal', TGA('expires')))
   const at = expires === undefined ? now + DEFAULT_DAYS * DAY : Date.parse(expires)
-  const modes = irisOf(graph, subject, ACL('mode'))
-  const only = one(TGA('only'), irisOf(graph, subject, TGA('only')))
+  const modes = valuesIn('NamedNode', ACL('mode'))
+  const only = one(TGA('only'), valuesIn('NamedNode', TGA('only')))
   const document = only === undefined ? undefined : documentOf(context, only)
   if (name === '' || name.length > LONGEST_NAME) violations.push([DCT('title'), `A name of at most ${LONGEST_NAME} characters is required.`]) // prettier-ignore
   if (agent !== undefined && isFailure(webId(agent))) violations.push([ACL('agent'), 'The agent is not a WebID.'])

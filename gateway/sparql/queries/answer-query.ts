@@ -18,7 +18,7 @@ import { begun, stream } from '../../request/stream.js'
 import { run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { asWrittenGraph, isOfOneAnswer, isTooLargeToWrite, tellsOfAll, type Judged } from './hide-store-traces.js'
 import { storeOf } from './ask-over-copy.js'
-import { formatFor, inFormat, type Output, type ResultFormat } from './formats.js'
+import { formatFor, inFormat, requestedFor, type Output, type ResultFormat } from './formats.js'
 
 /** @param output the format that the request names, instead of Accept */
 export const answerQuery = (
@@ -63,7 +63,7 @@ function answerIn(
       const written = isFailure(pieces) ? { failure: pieces } : await asGraph.written(pieces)
       if (query.isRestricted || !isTooLargeToWrite(written)) return written
     }
-    const pieces = await ask(format.source)
+    const pieces = await ask(requestedFor(query.form, format))
     return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
   }
   return answerResult(context, { ...query, format, decision }, send)

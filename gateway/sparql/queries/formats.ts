@@ -14,6 +14,7 @@ import {
 } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { notAcceptable } from '../../request/negotiate.js'
+import { resultsAsXml } from '../../rdf/results-as-xml.js'
 import { wellFormed } from '../../rdf/xml-pieces.js'
 import type { Context } from '../../request/context.js'
 import type { QueryAnalysis } from '../language/analysis.js'
@@ -27,7 +28,7 @@ export interface Output {
   readonly forced?: 'text/plain'
 }
 
-/** `source`: the format to request from the store; its bytes are sent unchanged. */
+/** `source`: the format that has these bytes. */
 export interface ResultFormat extends Format {
   readonly source: Format
 }
@@ -54,8 +55,8 @@ const GRAPH: readonly ResultFormat[] = [
 const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] => [
   ...RESULT_FORMATS.map((format) => ({ ...format, source: source(format) })),
   named(JSON_RESULTS, 'application/json', 'json'),
-  named(XML_RESULTS, 'application/xml', 'xml', UTF_8),
-  named(XML_RESULTS, 'text/xml', 'txtxml', UTF_8),
+  named(XML_RESULTS, 'application/xml', `xml${XML_RESULTS.code}`, UTF_8),
+  named(XML_RESULTS, 'text/xml', `txtxml${XML_RESULTS.code}`, UTF_8),
   named(source(TSV), 'text/plain', 'txt', UTF_8),
 ]
 const TABLE = resultsIn((format) => format)
@@ -144,7 +145,14 @@ function formatNamed(
 const LONGEST_BOOLEAN = 64 * 1024
 const TRUTH = /"boolean"\s*:\s*(true|false)/
 
-/** Converts the bytes of the store to this format. */
+/**
+ * The format to request from the store. Solutions in XML are written from JSON: Jena writes language tags in XML as they
+ * are, and STRLANG makes one of any text (SPARQL 1.1 §17.4.2.7), even of elements.
+ */
+export const requestedFor = (form: QueryAnalysis['form'], { source }: ResultFormat): Format =>
+  form === 'SELECT' && source === XML_RESULTS ? JSON_RESULTS : source
+
+/** Converts the bytes of the store, which are in the format of `requestedFor`, to this format. */
 export function inFormat(
   pieces: AsyncIterable<Uint8Array>,
   form: QueryAnalysis['form'],
@@ -152,9 +160,9 @@ export function inFormat(
 ): AsyncIterable<Uint8Array> {
   const { source } = format
   if (form === 'ASK') return source === JSON_RESULTS && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
-  const sound = source === XML_RESULTS || source === RDF_XML ? wellFormed(pieces, new StoreBreak(NO_XML)) : pieces
-  const end = form === 'SELECT' && ENDS.get(source)
-  return end ? whole(sound, end) : sound
+  if (source === RDF_XML) return wellFormed(pieces, XML_FLAWS.noXml)
+  const solutions = requestedFor(form, format) === JSON_RESULTS ? whole(pieces) : pieces
+  return source === XML_RESULTS ? resultsAsXml(solutions, XML_FLAWS) : solutions
 }
 
 const NO_XML = problem(
@@ -162,21 +170,29 @@ const NO_XML = problem(
   'The result has a character that XML 1.0 cannot contain. Ask for JSON, TSV, N-Triples or Turtle.',
 )
 
-/** How a result of solutions ends, with white space (SPARQL 1.1 Query Results JSON Format §3.2; XML Format §2). */
-const ENDS: ReadonlyMap<Format, RegExp> = new Map([
-  [JSON_RESULTS, /\]\s*\}\s*\}\s*$/],
-  [XML_RESULTS, /<\/sparql>\s*$/],
-])
+const TOO_LARGE = problem(
+  'negotiation.not-acceptable',
+  'A row of the result is too large for XML. Ask for JSON or TSV.',
+)
+const NO_SOLUTIONS = problem('store.failed', 'The triplestore did not return solutions.')
+const XML_FLAWS = {
+  noXml: new StoreBreak(NO_XML),
+  tooLarge: new StoreBreak(TOO_LARGE),
+  broken: new StoreBreak(NO_SOLUTIONS),
+}
+
+/** How solutions in JSON end, with white space (SPARQL 1.1 Query Results JSON Format §3.2). */
+const END = /\]\s*\}\s*\}\s*$/
 const LONGEST_END = 64
 
-/** If a row fails, Fuseki ends the answer as if it were complete, in the middle of the JSON or XML. */
-async function* whole(pieces: AsyncIterable<Uint8Array>, expected: RegExp): AsyncGenerator<Uint8Array> {
+/** If a row fails, Fuseki ends the answer as if it were complete, in the middle of the JSON. */
+async function* whole(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let end = ''
   for await (const piece of pieces) {
     end = (end + Buffer.from(piece.subarray(-LONGEST_END)).toString('latin1')).slice(-LONGEST_END)
     yield piece
   }
-  if (!expected.test(end))
+  if (!END.test(end))
     throw new StoreBreak(problem('store.failed', 'The triplestore stopped in the middle of the result.'))
 }
 

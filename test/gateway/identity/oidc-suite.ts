@@ -568,7 +568,7 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
         'javascript:alert(1)',
         `blob:${world.origin}/x`,
         'data:text/html,x',
-        `/${'x'.repeat(2000)}`,
+        `https://evil.example/${'x'.repeat(3000)}`,
       ]) {
         const answer = await anonymous('GET', `${LOGIN_PATH}?provider=test&return=${encodeURIComponent(address)}`)
         t.equal(answer.status, 400, address)
@@ -578,6 +578,22 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
       }
       const twice = await anonymous('GET', `${LOGIN_PATH}?provider=test&return=/d1/&return=https://evil.example/`)
       t.equal(twice.status, 303, 'the first one counts')
+    })
+    await row('a long return address: the page, or the base if the cookie cannot hold it', async (t) => {
+      const [long, short] = ['x'.repeat(1900), world.base]
+      const rows: [path: string, returnsTo: string][] = [
+        [`/${long}/`, `${world.origin}/${long}/`],
+        [`/${'x'.repeat(2040)}/`, short],
+        [`/${'é'.repeat(600)}/`, short],
+      ]
+      for (const [path, returnsTo] of rows) {
+        const out = await anonymous('POST', `${LOGIN_PATH}?logout&return=${encodeURIComponent(path)}`)
+        t.same([out.status, out.fields.location], [303, returnsTo], path)
+        const begun = await anonymous('GET', `${LOGIN_PATH}?provider=test&return=${encodeURIComponent(path)}`)
+        t.equal(begun.status, 303, path)
+        t.ok(String(begun.fields['set-cookie']).split(';')[0]!.length < 4000, path)
+        t.equal((await logIn('alice', `&return=${encodeURIComponent(path)}`)).answer.fields.location, returnsTo, path)
+      }
     })
     await row('session fixation: a log-in creates a new session', async (t) => {
       const planted = (await logIn('mallory')).session

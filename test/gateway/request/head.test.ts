@@ -1,5 +1,5 @@
 // HEAD has the fields of GET, Content-Length among them (RFC 9110 §9.3.2). Every answer with an entity-tag depends on the
-// conditions of its request (§13.2.1).
+// conditions of its request (§13.2.1). Every answer has one policy: that of our pages, or that of data.
 import t from 'tap'
 import type { Answer } from '../../support/client.js'
 import { forEachStore, row } from '../../support/stores.js'
@@ -18,6 +18,7 @@ const TARGETS: readonly string[] = [
 const ABOUT = `/access?this=${encodeURIComponent('https://localhost/head/')}`
 const GRAPHS = [ABOUT, `${ABOUT}&agent=`, `${ABOUT}&audit`, `${ABOUT}&tree`, `/access?query=${QUERY}&agent=`]
 const TAGGED = ['/head/', '/ns', '/sparql', '/settings', '/access', '/importer', '/admin/tokens', '/admin/oauth2/login']
+const CONFINED = /^default-src 'none'; sandbox$/
 const ACCEPT = ['text/html', 'text/turtle', 'application/ld+json, */*;q=0.1']
 
 void forEachStore(t, 'HEAD', async (t, makeStores, kind) => {
@@ -36,6 +37,26 @@ void forEachStore(t, 'HEAD', async (t, makeStores, kind) => {
       }
     })
   }
+  await row(t, kind, 'only pages may run anything (CSP 3 §6.4.3), and a 304 does not change that', async (t) => {
+    const policyOf = ({ rawFields }: Answer): string =>
+      rawFields.filter((_, at) => rawFields[at - 1] === 'Content-Security-Policy').join(' AND ')
+    for (const target of [...TARGETS, ...GRAPHS, '/a//b', '/absent']) {
+      for (const accept of [...ACCEPT, 'text/xml', 'application/sparql-results+xml']) {
+        const fields = { Accept: accept }
+        const whole = await as('owner')('GET', target, { fields })
+        const isPage = whole.fields['content-type']?.startsWith('text/html') === true
+        const expected = isPage ? /^default-src 'none'; style-src 'self'; [^]*frame-ancestors 'none'[^]*$/ : CONFINED
+        t.match(policyOf(whole), expected, `${target} ${accept}`)
+        t.notMatch(policyOf(whole), isPage ? / AND |sandbox/ : / AND /)
+        const { etag } = whole.fields
+        if (etag === undefined || whole.status !== 200) continue
+        const again = await as('owner')('GET', target, { fields: { ...fields, 'If-None-Match': etag } })
+        if (again.status === 304) t.equal(policyOf(again), policyOf(whole), `304 of ${target} ${accept}`)
+      }
+    }
+    for (const method of ['OPTIONS', 'PUT', 'PATCH', 'DELETE', 'TRACE'])
+      t.match(policyOf(await as('anonymous')(method, '/head/')), CONFINED, method)
+  })
   await row(t, kind, 'conditions are evaluated wherever there is an entity-tag', async (t) => {
     const about = (graph: string): string =>
       graph.replace(encodeURIComponent('https://localhost/'), encodeURIComponent(base))

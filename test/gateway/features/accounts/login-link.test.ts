@@ -5,7 +5,8 @@ import t from 'tap'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { LOGIN_LINKS, makeLoginLinks } from '../../../../gateway/identity/login-links.js'
 import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
-import type { Answer } from '../../../support/client.js'
+import { makeServerCertificate } from '../../../../gateway/agents/make-certificate.js'
+import { makeClient, type Answer } from '../../../support/client.js'
 import { freePort } from '../../../support/ports.js'
 import { rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../../support/world.js'
@@ -73,6 +74,29 @@ void t.test('the link that logs the owner in', async (t) => {
     t.match((await ask('GET', '/access', { ...session, ...HTML })).text, /log-in<\/dd>[^]*Log out/)
     t.equal((await ask('POST', '/oauth2/login?logout', session)).status, 204)
     t.equal(agentOf(await ask('GET', '/', session)), undefined, 'a copy of the cookie is useless')
+  })
+
+  await row('the page about the client names what has identified it, and ends only a session', async (t) => {
+    const session = sessionOf(await ask('POST', freshLink(), own))
+    const unproven = await makeServerCertificate(['ann.example'], Date.now())
+    const withCertificate = makeClient({ port: Number(new URL(world.base).port), ca: world.ca, pem: unproven })
+    t.teardown(() => withCertificate.close())
+    const described = ttl(`<#t> a <urn:triplegate:access#AccessToken> ; <http://purl.org/dc/terms/title> "t" .`)
+    const created = await world.as('owner')('POST', '/admin/tokens', described)
+    const Authorization = `Bearer ${/"(tgt_[^"]+)"/.exec(created.text)?.[1] ?? ''}`
+    // prettier-ignore
+    const rows: [name: string, send: typeof anonymous, fields: Fields, by: RegExp, isSession: boolean][] = [
+      ['a session', anonymous, { Cookie: session }, /log-in<\/dd>/, true],
+      ['a session beside a certificate without a WebID', withCertificate, { Cookie: session }, /log-in<\/dd>/, true],
+      ['a certificate beside a session', world.as('owner'), { Cookie: session }, /client certificate<\/dd>/, false],
+      ['a token beside a session', anonymous, { Cookie: session, Authorization }, /token<\/dd>/, false],
+    ]
+    for (const [name, send, fields, by, isSession] of rows) {
+      const { status, text } = await send('GET', '/access', { fields: { ...fields, ...HTML } })
+      t.equal(status, 200, name)
+      t.match(text, by, name)
+      t.equal(text.includes('?logout'), isSession, name)
+    }
   })
 
   await row('of ten simultaneous requests, one begins a session', async (t) => {

@@ -24,9 +24,9 @@ void t.test('the management listener', async (t) => {
   const { port, inject, close } = await listen({ ...common, port: 0 }, management('the key'))
   t.teardown(() => close(0))
 
-  const send = async (method: string, url: string, headers: Fields): Promise<{ status: number; text: string }> => {
+  const send = async (method: string, url: string, headers: Fields) => {
     const sent = await inject({ method: method as 'GET', url, headers })
-    return { status: sent.statusCode, text: sent.body }
+    return { status: sent.statusCode, text: sent.body, fields: sent.headers }
   }
   /** The fields exactly as given, with no Host unless given. */
   const overSocket = (method: string, path: string, headers: Fields): Promise<number> =>
@@ -91,6 +91,15 @@ void t.test('the management listener', async (t) => {
     t.ok(held().filter((size) => size > 0).length >= 6, String(held()))
     await send('POST', '/purge', { Host: own, ...write })
     t.same(new Set(held()), new Set([0]))
+  })
+  await row('only the page may run anything', async (t) => {
+    const confined = "default-src 'none'; sandbox"
+    for (const path of ['/health/live', '/metrics', '/nothing', '/static/none', '/'])
+      t.equal(
+        (await send('GET', path, { Host: own })).fields['content-security-policy'] === confined,
+        path !== '/',
+        path,
+      )
   })
   await row('no Host: 421', async (t) => t.equal(await overSocket('GET', '/metrics', {}), 421))
   await row('metrics name the longest holds of the event loop', async (t) => {

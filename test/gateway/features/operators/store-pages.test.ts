@@ -63,6 +63,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
     ['the server: a token limited to the rules', 'anonymous', 'GET', '/$/server', rules, 403],
     ['HEAD of the server', 'owner', 'HEAD', '/$/ping', {}, 200],
     ['a graph', 'owner', 'GET', data, {}, 200],
+    ['a result that claims to be a page', 'owner', 'GET', `${data.split('/data')[0]}/query?query=ASK{}&force-accept=text/html`, {}, 200],
     ['the pages', 'owner', 'GET', '/', { fields: { Accept: 'text/html' } }, 200],
     ['a page that the store does not have', 'owner', 'GET', '/nothing-here', {}, 404],
     ['the server: a writer has no Control', 'writer', 'GET', '/$/server', {}, 403],
@@ -93,11 +94,10 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
       const answer = await clients[agent]!(method, target, send)
       t.equal(answer.status, status, answer.text)
       t.notOk(answer.fields['set-cookie'], 'no cookie of the store')
+      // The store's pages run scripts; its data does not.
+      const policy = target === '/' ? "frame-ancestors 'none'" : "default-src 'none'; sandbox"
       if (status === 200)
-        t.match(answer.fields, {
-          'cache-control': 'private, no-cache',
-          'content-security-policy': "frame-ancestors 'none'",
-        })
+        t.match(answer.fields, { 'cache-control': 'private, no-cache', 'content-security-policy': policy })
     })
   }
   if (!mayWrite) {

@@ -70,6 +70,14 @@ void t.test('access tokens', async (t) => {
       ['of a document of others', 422, () => owner('POST', TOKENS, described(`; <${TGA}only> <https://other.example/>`))],
       ['that expired', 422, () => owner('POST', TOKENS, described(`; <${TGA}expires> "2020-01-01T00:00:00Z"`))],
       ['for another mode than Read', 422, () => owner('POST', TOKENS, described(`; <${ACL}mode> <${ACL}Write>`))],
+      ...['mode', 'agent'].flatMap((property): typeof rows => [
+        [`with a text as ${property}`, 422, () => owner('POST', TOKENS, described(`; <${ACL}${property}> "${property === 'mode' ? `${ACL}Read` : webIdOf('reader')}"`))],
+        [`with a blank node as ${property}`, 422, () => owner('POST', TOKENS, described(`; <${ACL}${property}> []`))],
+      ]),
+      ['with a text as the documents', 422, () => owner('POST', TOKENS, described(`; <${TGA}only> "${base}in/"`))],
+      ['with a text beside the IRI of the documents', 422, () => owner('POST', TOKENS, described(`; <${TGA}only> <${base}in/>, "${base}in/a/"`))],
+      ['with a limit to Read that JSON-LD takes for a text', 422, () => owner('POST', TOKENS, { fields: { 'Content-Type': 'application/ld+json' }, body: JSON.stringify({ '@type': `${TGA}AccessToken`, 'http://purl.org/dc/terms/title': 'read', [`${ACL}mode`]: `${ACL}Read` }) })],
+      ['with a triple term as its end', 422, () => owner('POST', TOKENS, described(`; <${TGA}expires> <<( <urn:s> <urn:p> 1 )>>`))],
       ['in the end-user application, where the path names a document', 308, () => owner('POST', '/tokens', described())],
     ]
     for (const [name, status, act] of rows) {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { makeWorld, ttl, type World } from '../../../support/world.js'
 import type { Answer, Send } from '../../../support/client.js'
 import { hasQuery, QUERY_OR_POST, withReadMethods } from '../../../support/query-method.js'
-import { forEachStore, type Row, rowsOf } from '../../../support/stores.js'
+import { forEachStore, type Row, rowsOf, type StoreKind } from '../../../support/stores.js'
 
 type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
 
@@ -37,7 +37,7 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   await functions(world, row, kind)
   await values(world, row)
   await reasons(world, row)
-  await negotiation(world, row)
+  await negotiation(world, row, kind)
   await rights(world, row)
   await protectedAgents(world, row)
   await readYourWrites(world, row)
@@ -423,7 +423,7 @@ async function functions(world: World, row: Row, kind: string): Promise<void> {
   }
 }
 
-async function negotiation(world: World, row: Row): Promise<void> {
+async function negotiation(world: World, row: Row, kind: StoreKind): Promise<void> {
   const select = 'SELECT ?x { VALUES ?x { 1 } }'
   const ask = 'ASK {}'
   const construct = 'CONSTRUCT { <http://e/s> <http://e/p> 1 } {}'
@@ -491,11 +491,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
   }
   const bodies: [query: string, accept: string, body: RegExp][] = [
     [ask, 'text/csv', /^_askResult\r\ntrue\r\n$/],
-    [
-      control('\\t\\r\\n ]]> &'),
-      'application/sparql-results+xml',
-      /<literal>(&#9;|&#x0009;)(&#13;|&#x000D;)(&#10;|&#x000A;)( |&#32;)\]\]&gt; &amp;<\/literal>/,
-    ],
+    [control('\\t\\r\\n ]]> &'), 'application/sparql-results+xml', /<literal>\t&#xD;\n \]\]&gt; &amp;<\/literal>/],
     ['ASK { FILTER(false) }', 'text/tab-separated-values', /^\?_askResult\nfalse\n$/],
     ['ASK { FILTER(false) }', 'text/plain', /^no\n$/],
     ['ASK { FILTER(NOW() != NOW()) }', 'text/csv', /^_askResult\r\nfalse\r\n$/],
@@ -513,6 +509,20 @@ async function negotiation(world: World, row: Row): Promise<void> {
   for (const [query, accept, body] of bodies) {
     await row(`${query} as ${accept}`, async (t) => {
       t.match((await world.as('owner')('GET', get(['query', query]), { fields: { Accept: accept } })).text, body)
+    })
+  }
+  // Jena writes the language tag of a result in XML as it is, and STRLANG makes one of any text.
+  const forged = 'en"><script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script><l a="'
+  const forging = `SELECT (STRLANG("x", ${JSON.stringify(forged)}) AS ?x) {}`
+  for (const accept of ['application/sparql-results+xml', 'application/xml', 'text/xml']) {
+    await row(`a language tag with elements as ${accept}: an attribute, or no term`, async (t) => {
+      const { status, text } = await world.as('owner')('GET', get(['query', forging]), { fields: { Accept: accept } })
+      t.notMatch(text, '<script')
+      // Fuseki 5.6 cannot report such a tag. Oxigraph has no value for it.
+      if (status === 502 && kind === 'fuseki') return
+      t.equal(status, 200, text)
+      const term = '<binding name="x"><literal xml:lang="en&quot;&gt;&lt;script [^<>"]*">x</literal></binding>'
+      t.match(text, new RegExp(`<result>${kind === 'fuseki' ? term : ''}</result>`))
     })
   }
   // As in Fuseki 5.6, which has no names n3, nq, rdf, rdf+xml or jsonld: SPARQLWrapper sends some of these.
