@@ -25,6 +25,7 @@ import { normalisedPath } from './normal-path.js'
 import { KEEP_ALIVE_MS, LINGER, send, withoutBody } from './send.js'
 import { makeShares, shared, type BodyRoom, type Shares } from './shares.js'
 import { takePort, type TakenPort } from './taken-port.js'
+import { isItsTurn, turn } from './turns.js'
 
 export interface ListenerSettings {
   readonly port: number | TakenPort
@@ -111,9 +112,9 @@ export async function listen(settings: ListenerSettings, answer: AnswerRequest |
   }
 }
 
-/** Takes a place for a request; undefined if none is free. */
+/** Takes a place for a request; undefined if none is free, or if the connection has had its last answer. */
 const enter = ({ shares, isClosing }: Entrance, raw: IncomingMessage, request: Request): (() => void) | undefined =>
-  isClosing ? undefined : shares.enter(raw, request.network())
+  isClosing || raw.socket.writableEnded ? undefined : shares.enter(raw, request.network())
 
 function refuse(
   { settings, isClosing }: Entrance,
@@ -136,6 +137,7 @@ async function addRoutes(entrance: Entrance, { add }: AddRoutes): Promise<void> 
       return refuse(entrance, request, raw, reply.raw)
     }
     onceLeft(raw, reply.raw, leave)
+    if (!isItsTurn(reply.raw) && !(await turn(raw, reply.raw))) reply.hijack()
   })
   await add(app, {
     requestOf: ({ raw }) => requests.get(raw)!,
@@ -167,6 +169,7 @@ function answerAll(entrance: Entrance, answer: AnswerRequest): void {
 
 /** A cached read is answered before this returns. */
 function answerOne(entrance: Entrance, raw: IncomingMessage, response: ServerResponse, answer: AnswerRequest): void {
+  if (!isItsTurn(response)) return void answerInTurn(entrance, raw, response, answer)
   const { answering, settings, shares } = entrance
   const request = requestOf(raw, response, settings, shares)
   const isRead = raw.method === 'GET' || raw.method === 'HEAD'
@@ -179,6 +182,21 @@ function answerOne(entrance: Entrance, raw: IncomingMessage, response: ServerRes
   }
   const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
   void answerLater(made, leave, raw, response)
+}
+
+/** A request takes a place while it waits for its turn too: no connection can queue more than its network may. */
+async function answerInTurn(
+  entrance: Entrance,
+  raw: IncomingMessage,
+  response: ServerResponse,
+  answer: AnswerRequest,
+): Promise<void> {
+  const request = requestOf(raw, response, entrance.settings, entrance.shares)
+  const leave = enter(entrance, raw, request)
+  if (!leave) return refuse(entrance, request, raw, response)
+  const isOpen = await turn(raw, response)
+  leave()
+  if (isOpen) answerOne(entrance, raw, response, answer)
 }
 
 async function answerLater(
