@@ -25,7 +25,7 @@ import { normalisedPath } from './normal-path.js'
 import { KEEP_ALIVE_MS, LINGER, send, withoutBody } from './send.js'
 import { makeShares, shared, type BodyRoom, type Shares } from './shares.js'
 import { takePort, type TakenPort } from './taken-port.js'
-import { isItsTurn, turn } from './turns.js'
+import { isItsTurn, responseOn, turn } from './turns.js'
 
 export interface ListenerSettings {
   readonly port: number | TakenPort
@@ -263,7 +263,7 @@ function makeServer(settings: ListenerSettings, isRouted: boolean): FastifyInsta
     // A last resort that must also allow a large file on a slow line: readBody and streamBody have their own limits.
     requestTimeout: LONGEST_REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
+    clientErrorHandler: malformedAnswers(settings),
   }
   // RFC 9112 §3.2: handle.ts answers a missing Host, in our format.
   const framing = { requireHostHeader: false, headersTimeout: HEADERS_MS, connectionsCheckingInterval: 5_000 }
@@ -285,6 +285,8 @@ function makeServer(settings: ListenerSettings, isRouted: boolean): FastifyInsta
   })
   // RFC 9110 §9.3.6: the gateway is not a tunnel.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node.js no longer serves the socket, so an earlier answer may never be sent.
+    if (responseOn(socket)) return void socket.destroy()
     const fields = [['Allow', 'GET, HEAD, OPTIONS']] as const
     const reason = problem('method.not-allowed', 'CONNECT is not allowed here.', { fields })
     answerRaw(socket, problemResponse(reason, undefined), settings.now)
@@ -345,17 +347,33 @@ const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> 
 }
 
 /** RFC 9112 §3: answers a request that the HTTP parser refuses, in the format of every other error. */
-function answerMalformed(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  { problemResponse, now }: ListenerSettings,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
+function malformedAnswers({
+  problemResponse,
+  now,
+}: ListenerSettings): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  // Node.js reports an error for each further piece.
+  const reported = new WeakSet<Socket>()
+  return (error, socket) => {
+    const isFirst = !reported.has(socket)
+    reported.add(socket)
+    if (error.code === 'ECONNRESET' || (isFirst && !socket.writable)) socket.destroy()
+    else if (isFirst) {
+      const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
+      answerLast(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
+    }
   }
-  const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
-  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
+}
+
+/**
+ * RFC 9112 §9.3.2: the answer comes after those to earlier requests. If the content of a request is malformed, it is
+ * the answer to that request, unless this has begun one.
+ */
+function answerLast(socket: Socket, answer: Response, now: () => number): void {
+  if (!socket.writable) return
+  const earlier = responseOn(socket)
+  if (earlier && (earlier.headersSent || earlier.req.complete))
+    earlier.once('close', () => answerLast(socket, answer, now))
+  else answerRaw(socket, answer, now)
 }
 
 /** Writes a response when there is no response object. Node.js no longer listens to errors of such a socket. */

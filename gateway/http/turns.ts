@@ -2,10 +2,15 @@
 // Here it waits for its turn (RFC 9112 §9.3.2): writes keep their order, and nothing is done after an answer that closes
 // the connection (§9.6).
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { hasLeft, onceLeft } from './leaving.js'
 
 /** True unless an earlier answer is not sent yet. Cached reads ask this too, so it is one property of Node.js. */
 export const isItsTurn = (response: ServerResponse): boolean => response.socket !== null
+
+/** Internal to Node.js: the response whose bytes the socket takes now; undefined if every request has its whole answer. */
+export const responseOn = (socket: Socket): ServerResponse | undefined =>
+  (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 
 /** Resolves when all earlier answers have been sent: to false if no answer can follow them. */
 export const turn = (raw: IncomingMessage, response: ServerResponse): Promise<boolean> =>

@@ -7,7 +7,7 @@ import { listen, type AnswerRequest, type Listener } from '../../../gateway/http
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
-import { A_MINUTE, until } from '../../support/wait.js'
+import { A_MINUTE, gate, until } from '../../support/wait.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 
@@ -228,6 +228,50 @@ void t.test('RFC 9112 §9.6: nothing is done after an answer that closes the con
   await closed
   t.match(text(), 'Connection: close')
   t.same([statuses(text()), events], ['200', []])
+})
+
+const GARBAGE = 'garbage\r\n\r\n'
+const BROKEN = message('PUT', '/broken', 'Transfer-Encoding: chunked\r\n') + 'x\r\n'
+const MALFORMED: readonly [what: string, sent: string, events: readonly string[], answers: string][] = [
+  ['bytes after a request', message('PUT', '/1') + GARBAGE, ['PUT /1', 'answered'], '200 400'],
+  ['bytes after two', message('PUT', '/1') + message('GET', '/2') + GARBAGE, ['PUT /1', 'answered', 'GET /2', 'answered'], '200 200 400'],
+  ['bytes alone', GARBAGE, [], '400'],
+  ['the content of a request', BROKEN, ['PUT /broken'], '400'],
+  ['the content of a second request', message('PUT', '/1') + BROKEN, ['PUT /1', 'answered'], '200 400'],
+  ['CONNECT, while an answer is not sent', message('PUT', '/1') + message('CONNECT', 'a:1'), ['PUT /1', 'answered'], ''],
+] // prettier-ignore
+for (const [what, sent, expected, answers] of MALFORMED)
+  void t.test(`malformed, ${what}: ${answers || 'closed'}`, async (t) => {
+    const { events, answer } = recorded()
+    const { port } = await listener(t, answer, 100)
+    const { text, closed } = sending(t, port, sent)
+    await closed
+    await until(() => events.length >= expected.length)
+    t.same([events.slice(0, expected.length), statuses(text())], [expected, answers])
+  })
+
+void t.test('malformed bytes that arrive during an answer are answered once, after it', async (t) => {
+  const { opened, open } = gate()
+  const answer = (): Response => ({ status: 200, fields: [['Content-Length', '9']], body: pieces() })
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Buffer.from('begin')
+    await opened
+    yield Buffer.from('+end')
+  }
+  let errors = 0
+  const watched = (...asked: Parameters<typeof problemResponse>): Response => (errors++, problemResponse(...asked))
+  const settings = { port: 0, host: '127.0.0.1', now: () => 0, nextId: () => 'x', problemResponse: watched }
+  const { port, close } = await listen(settings, answer)
+  t.teardown(() => close(0))
+  const { socket, text, closed } = sending(t, port, message('GET', '/'))
+  await until(() => text().endsWith('begin'))
+  socket.write(GARBAGE)
+  await until(() => errors === 1)
+  socket.write(GARBAGE)
+  open()
+  await closed
+  t.match(text(), /\r\n\r\nbegin\+endHTTP\/1\.1 400 /)
+  t.equal(statuses(text()), '200 400')
 })
 
 /** A connection that sends CONNECT, after which Node.js hands the listener the bare socket. `sent` is called then. */
