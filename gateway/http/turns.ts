@@ -8,9 +8,10 @@ import { hasLeft, onceLeft } from './leaving.js'
 /** True unless an earlier answer is not sent yet. Cached reads ask this too, so it is one property of Node.js. */
 export const isItsTurn = (response: ServerResponse): boolean => response.socket !== null
 
-/** Internal to Node.js: the response whose bytes the socket takes now; undefined if every request has its whole answer. */
-export const responseOn = (socket: Socket): ServerResponse | undefined =>
-  (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
+/** Internal to Node.js: the response that the socket sends now. */
+type Answering = Socket & { readonly _httpMessage?: ServerResponse | null }
+/** Undefined if every request has its whole answer. */
+export const responseOn = (socket: Answering): ServerResponse | undefined => socket._httpMessage ?? undefined
 
 /** Resolves when all earlier answers have been sent: to false if no answer can follow them. */
 export const turn = (raw: IncomingMessage, response: ServerResponse): Promise<boolean> =>
