@@ -25,6 +25,7 @@ import { normalisedPath } from './normal-path.js'
 import { KEEP_ALIVE_MS, LINGER, send, withoutBody } from './send.js'
 import { makeShares, shared, type BodyRoom, type Shares } from './shares.js'
 import { takePort, type TakenPort } from './taken-port.js'
+import { isItsTurn, responseOn, turn } from './turns.js'
 
 export interface ListenerSettings {
   readonly port: number | TakenPort
@@ -111,9 +112,9 @@ export async function listen(settings: ListenerSettings, answer: AnswerRequest |
   }
 }
 
-/** Takes a place for a request; undefined if none is free. */
+/** Takes a place for a request; undefined if none is free, or if the connection has had its last answer. */
 const enter = ({ shares, isClosing }: Entrance, raw: IncomingMessage, request: Request): (() => void) | undefined =>
-  isClosing ? undefined : shares.enter(raw, request.network())
+  isClosing || raw.socket.writableEnded ? undefined : shares.enter(raw, request.network())
 
 function refuse(
   { settings, isClosing }: Entrance,
@@ -136,6 +137,7 @@ async function addRoutes(entrance: Entrance, { add }: AddRoutes): Promise<void> 
       return refuse(entrance, request, raw, reply.raw)
     }
     onceLeft(raw, reply.raw, leave)
+    if (!isItsTurn(reply.raw) && !(await turn(raw, reply.raw))) reply.hijack()
   })
   await add(app, {
     requestOf: ({ raw }) => requests.get(raw)!,
@@ -167,6 +169,7 @@ function answerAll(entrance: Entrance, answer: AnswerRequest): void {
 
 /** A cached read is answered before this returns. */
 function answerOne(entrance: Entrance, raw: IncomingMessage, response: ServerResponse, answer: AnswerRequest): void {
+  if (!isItsTurn(response)) return void answerInTurn(entrance, raw, response, answer)
   const { answering, settings, shares } = entrance
   const request = requestOf(raw, response, settings, shares)
   const isRead = raw.method === 'GET' || raw.method === 'HEAD'
@@ -179,6 +182,21 @@ function answerOne(entrance: Entrance, raw: IncomingMessage, response: ServerRes
   }
   const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
   void answerLater(made, leave, raw, response)
+}
+
+/** A request takes a place while it waits for its turn too: no connection can queue more than its network may. */
+async function answerInTurn(
+  entrance: Entrance,
+  raw: IncomingMessage,
+  response: ServerResponse,
+  answer: AnswerRequest,
+): Promise<void> {
+  const request = requestOf(raw, response, entrance.settings, entrance.shares)
+  const leave = enter(entrance, raw, request)
+  if (!leave) return refuse(entrance, request, raw, response)
+  const isOpen = await turn(raw, response)
+  leave()
+  if (isOpen) answerOne(entrance, raw, response, answer)
 }
 
 async function answerLater(
@@ -245,7 +263,7 @@ function makeServer(settings: ListenerSettings, isRouted: boolean): FastifyInsta
     // A last resort that must also allow a large file on a slow line: readBody and streamBody have their own limits.
     requestTimeout: LONGEST_REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
+    clientErrorHandler: malformedAnswers(settings),
   }
   // RFC 9112 §3.2: handle.ts answers a missing Host, in our format.
   const framing = { requireHostHeader: false, headersTimeout: HEADERS_MS, connectionsCheckingInterval: 5_000 }
@@ -267,6 +285,8 @@ function makeServer(settings: ListenerSettings, isRouted: boolean): FastifyInsta
   })
   // RFC 9110 §9.3.6: the gateway is not a tunnel.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node.js no longer serves the socket, so an earlier answer may never be sent.
+    if (responseOn(socket)) return void socket.destroy()
     const fields = [['Allow', 'GET, HEAD, OPTIONS']] as const
     const reason = problem('method.not-allowed', 'CONNECT is not allowed here.', { fields })
     answerRaw(socket, problemResponse(reason, undefined), settings.now)
@@ -327,17 +347,33 @@ const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> 
 }
 
 /** RFC 9112 §3: answers a request that the HTTP parser refuses, in the format of every other error. */
-function answerMalformed(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  { problemResponse, now }: ListenerSettings,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
+function malformedAnswers({
+  problemResponse,
+  now,
+}: ListenerSettings): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  // Node.js reports an error for each further piece.
+  const reported = new WeakSet<Socket>()
+  return (error, socket) => {
+    const isFirst = !reported.has(socket)
+    reported.add(socket)
+    if (error.code === 'ECONNRESET' || (isFirst && !socket.writable)) socket.destroy()
+    else if (isFirst) {
+      const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
+      answerLast(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
+    }
   }
-  const [status, detail] = PARSER_STATUS[error.code ?? ''] ?? [400, 'The request is not well-formed HTTP.']
-  answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
+}
+
+/**
+ * RFC 9112 §9.3.2: the answer comes after those to earlier requests. If the content of a request is malformed, it is
+ * the answer to that request, unless this has begun one.
+ */
+function answerLast(socket: Socket, answer: Response, now: () => number): void {
+  if (!socket.writable) return
+  const earlier = responseOn(socket)
+  if (earlier && (earlier.headersSent || earlier.req.complete))
+    earlier.once('close', () => answerLast(socket, answer, now))
+  else answerRaw(socket, answer, now)
 }
 
 /** Writes a response when there is no response object. Node.js no longer listens to errors of such a socket. */

@@ -3,11 +3,11 @@
 import type { Decision } from '../../policies/decide.js'
 import type { Response } from '../http/exchange.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { decideOn, type Facts } from '../request/access.js'
+import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
+import { evaluateConditions } from '../request/negotiate.js'
 import { refusalOf } from '../request/refusal.js'
 import { releasing, writeContent, AFTER_WRITE, type Replaced } from './write.js'
-import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
 /**
@@ -28,12 +28,21 @@ export function decideCreation(context: Context, facts: Facts, iri = facts.iri):
 
 export const asPut = (context: Context): Context => ({ ...context, request: { ...context.request, method: 'PUT' } })
 
+/**
+ * The PUT also requires that there is no document (RFC 9110 §13.1.2), whatever else its client requires. Malformed
+ * conditions stay, and are refused.
+ */
+function onlyCreating(context: Context): Context {
+  const { request } = context
+  const outcome = evaluateConditions(request, undefined, false)
+  if (isFailure(outcome) && outcome.failure === 'request.malformed') return context
+  return { ...context, request: { ...request, fields: { ...request.fields, 'if-none-match': '*' } } }
+}
+
 /** @param context of a POST @param facts of the document, and of its parent */
 export async function createDocument(context: Context, facts: Facts): Promise<Response | Problem> {
   const { iri } = facts
-  const { fields } = context.request
-  const conditions = isConditional(fields) ? {} : { 'if-none-match': '*' }
-  const putting = { ...context, request: { ...context.request, method: 'PUT', fields: { ...fields, ...conditions } } }
+  const putting = onlyCreating(asPut(context))
   const decision = decideCreation(context, facts)
   if (isFailure(decision)) return decision
   const asked = await readWriteRequest(context, iri)
@@ -42,9 +51,10 @@ export async function createDocument(context: Context, facts: Facts): Promise<Re
   const replaced: Replaced = { before: undefined }
   const written = await releasing(context, asked, async () => {
     const created = await writeContent(putting, iri, { ...asked, method: 'PUT' }, replaced)
-    // Another client has created the document meanwhile.
-    const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
-    return isThere ? writeContent(context, iri, asked, replaced) : created
+    if (!isFailure(created) || created.failure !== 'precondition.failed') return created
+    const now = await lookUpDocument(context, iri, true)
+    // Another client has created the document meanwhile: its triples stay.
+    return !isFailure(now) && 'document' in now ? writeContent(context, iri, asked, replaced) : created
   })
   if (!isFailure(written) && replaced.before)
     await AFTER_WRITE.in(context.gateway)?.act(context, iri, asked.content, replaced.before)

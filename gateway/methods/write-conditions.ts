@@ -21,7 +21,7 @@ export const namesState = (fields: Request['fields']): boolean =>
   (fields['if-match'] !== undefined && fields['if-match'].trim() !== '*') || fields['if-none-match']?.trim() === '*'
 
 /**
- * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format and content coding.
+ * RFC 9110 §13.1.1, §13.1.2: a write may name the entity-tag of the state in any format and content coding.
  * @param mayRead false: to an agent without Read the document has neither entity-tag nor date (RFC 9110 §13.1.4), since
  * conditions would reveal them. `*` works for every agent who may write.
  */
@@ -39,7 +39,7 @@ export function preconditions(context: Context, current: Document | undefined, m
     shown &&
     (mayRead
       ? {
-          entityTags: [...entityTagsOf(shown), ...tagsOfOthers(shown, fields['if-match'])],
+          entityTags: [...entityTagsOf(shown), ...tagsOfOthers(shown, fields)],
           lastModified: shown.lastModified,
         }
       : { entityTags: [] })
@@ -56,8 +56,8 @@ export function preconditions(context: Context, current: Document | undefined, m
  * The pages of a state differ by rights and look, and its Turtle by the dataset's prefixes; each has its own
  * entity-tag. These are the tags in the request that belong to this state.
  */
-const tagsOfOthers = ({ digest }: Document, ifMatch = ''): string[] =>
-  ifMatch
+const tagsOfOthers = ({ digest }: Document, fields: Request['fields']): string[] =>
+  `${fields['if-match']} ${fields['if-none-match']}`
     .match(/"[^"]*"/g)
     ?.filter((tag) => tag.startsWith(`"${digest}.`))
     .filter((tag) => {

@@ -18,6 +18,8 @@ export interface Send {
   readonly body?: string | Uint8Array
   /** Sends the body in chunks, without Content-Length. */
   readonly chunked?: boolean
+  /** Waits with the body until the gateway asks for it (RFC 9110 §10.1.1), and for this. */
+  readonly meanwhile?: () => Promise<unknown>
 }
 
 export interface Client {
@@ -44,10 +46,15 @@ export function makeClient({ port, host = `localhost:${port}`, ca, pem, from }: 
   const tls = ca !== undefined && { ca, servername: 'localhost', ...(pem && { cert: pem, key: pem }) }
   const kept = { keepAlive: true, timeout: IDLE_MS }
   const agent = tls ? new HttpsAgent({ ...kept, ...tls }) : new HttpAgent(kept)
-  const client = (method: string, target: string, { fields = {}, body, chunked }: Send = {}): Promise<Answer> =>
+  const client = (
+    method: string,
+    target: string,
+    { fields = {}, body, chunked, meanwhile }: Send = {},
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = { Host: host, ...fields }
       if (body !== undefined && !chunked) Object.assign(headers, { 'Content-Length': Buffer.byteLength(body) })
+      if (meanwhile) Object.assign(headers, { Expect: '100-continue' })
       const place = from === undefined ? { hostname: 'localhost' } : { hostname: '127.0.0.1', localAddress: from }
       const options = { agent, ...place, port, method, path: target, headers }
       const sent = tls ? httpsRequest(options) : httpRequest(options)
@@ -68,8 +75,9 @@ export function makeClient({ port, host = `localhost:${port}`, ca, pem, from }: 
         })
       })
       sent.on('error', reject)
-      if (body !== undefined) sent.write(body)
-      sent.end()
+      const finish = (): void => void sent.end(body)
+      if (meanwhile) sent.on('continue', () => void meanwhile().then(finish, reject))
+      else finish()
     })
   return Object.assign(client, { close: () => agent.destroy() })
 }

@@ -106,7 +106,11 @@ void t.test('pipelined requests free their places when their connection is reset
   const { port, reading, release } = await opened(t, { concurrency: 8 }, true)
   const begun = `POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ONE}\r\nContent-Length: 0\r\n\r\n`
   const { socket } = await send(port, ONE, 0, begun.repeat(7))
-  await until(() => reading() === 2)
+  await until(() => reading() === 1)
+  // The second waits for the first, in a place of its own; the other ones were refused.
+  const full = await send(port, ONE, 4, 'body')
+  await until(() => full.text() !== '')
+  t.equal(status(full), '503')
   socket.resetAndDestroy()
   // The listener has seen the end of the connection before it answers.
   await sleep(50)

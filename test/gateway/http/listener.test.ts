@@ -1,12 +1,13 @@
 // The listener without a gateway: which requests are admitted, and which are answered at once (design 2, 7).
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listen, type AnswerRequest, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
-import { A_MINUTE, until } from '../../support/wait.js'
+import { A_MINUTE, gate, until } from '../../support/wait.js'
 
 const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 
@@ -107,6 +108,170 @@ void t.test('a closing listener answers the requests that wait, and refuses othe
   t.equal((await first).status, 200)
   await closed
   await t.rejects(fetch(`http://127.0.0.1:${opened.port}/`))
+})
+
+/** Sends this text at once. `text` is the answer so far; `closed` resolves when the gateway has closed the connection. */
+function sending(
+  t: Test,
+  port: number,
+  sent: string,
+): { socket: Socket; text: () => string; closed: Promise<unknown> } {
+  let text = ''
+  const socket = connect(port, '127.0.0.1', () => socket.write(sent)).on('error', () => undefined)
+  socket.on('data', (data: Buffer) => (text += data.toString()))
+  t.teardown(() => socket.destroy())
+  return { socket, text: () => text, closed: once(socket, 'close') }
+}
+
+const message = (method: string, target: string, fields = '', body = ''): string =>
+  `${method} ${target} HTTP/1.1\r\nHost: x\r\n${body && `Content-Length: ${body.length}\r\n`}${fields}\r\n${body}`
+const statuses = (text: string): string => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code).join(' ')
+
+/** Requests that are being answered, and those that have been, as the listener begins and ends them. */
+function recorded(): {
+  events: string[]
+  answer: (request: Request) => Promise<Response>
+} {
+  const events: string[] = []
+  const answer: ReturnType<typeof recorded>['answer'] = async ({ method, requestTarget, readBody }) => {
+    events.push(`${method} ${requestTarget}`)
+    await readBody(100)
+    await setImmediate()
+    events.push('answered')
+    return OK
+  }
+  return { events, answer }
+}
+
+const IN_TURN = ['PUT /1', 'answered', 'POST /2', 'answered', 'GET /3', 'answered', 'DELETE /4', 'answered']
+const PIPELINED = [
+  message('PUT', '/1', '', 'one'),
+  message('POST', '/2', 'Expect: 100-continue\r\n', 'two'),
+  message('GET', '/3'),
+  message('DELETE', '/4', 'Connection: close\r\n'),
+].join('')
+
+void t.test('RFC 9112 §9.3.2: the requests of one connection are answered one after the other', async (t) => {
+  const { events, answer } = recorded()
+  const { port } = await listener(t, answer, 100)
+  const { text, closed } = sending(t, port, PIPELINED)
+  await closed
+  t.same(events, IN_TURN)
+  t.equal(statuses(text()), '200 100 200 200 200')
+})
+
+void t.test('those of routes too', async (t) => {
+  const { events, answer } = recorded()
+  const settings = { port: 0, host: '127.0.0.1', now: () => 0, nextId: () => 'x', problemResponse }
+  const { port, close } = await listen(settings, {
+    add: (app, door) => {
+      for (const method of ['PUT', 'POST', 'GET', 'DELETE'] as const)
+        app.route({
+          method,
+          url: '*',
+          handler: async (asked, reply) => door.answer(asked, reply, await answer(door.requestOf(asked))),
+        })
+      app.addContentTypeParser('*', (_request, _content, done) => done(null))
+    },
+  })
+  t.teardown(() => close(0))
+  const { text, closed } = sending(t, port, PIPELINED)
+  await closed
+  t.same(events, IN_TURN)
+  t.equal(statuses(text()), '200 100 200 200 200')
+})
+
+void t.test('a request that waits for its turn takes a place; without one it is refused, and not begun', async (t) => {
+  const { waiting, release, answer } = held()
+  const { port, inject } = await listener(t, answer, 8)
+  const { text, socket } = sending(t, port, message('PUT', '/1') + message('PUT', '/2') + message('PUT', '/3'))
+  await until(() => waiting.length === 1)
+  t.equal(
+    (await fetch(`http://127.0.0.1:${port}/`, { method: 'PUT' })).status,
+    503,
+    'both places of the network are taken',
+  )
+  release()
+  await until(() => statuses(text()) === '200 200 503')
+  t.same(
+    waiting.map(({ requestTarget }) => requestTarget),
+    ['/1', '/2'],
+  )
+  socket.destroy()
+  const more = [1, 2].map(() => inject({ method: 'PUT', url: '/' }))
+  for (const { statusCode } of await Promise.all(more)) t.equal(statusCode, 200)
+})
+
+void t.test('a request whose client leaves before its turn is not begun, and leaves its place', async (t) => {
+  const { waiting, release, answer } = held()
+  const { port } = await listener(t, answer, 8)
+  const { socket } = sending(t, port, message('PUT', '/1') + message('PUT', '/2'))
+  await until(() => waiting.length === 1)
+  const gone = waiting[0]!.signal()
+  socket.resetAndDestroy()
+  await until(() => gone.aborted)
+  // The first one has its place until it is answered.
+  const next = fetch(`http://127.0.0.1:${port}/next`)
+  await until(() => waiting.length === 2)
+  release()
+  t.equal((await next).status, 200)
+  t.same(
+    waiting.map(({ requestTarget }) => requestTarget),
+    ['/1', '/next'],
+  )
+})
+
+void t.test('RFC 9112 §9.6: nothing is done after an answer that closes the connection', async (t) => {
+  const { events, answer } = recorded()
+  const { port } = await listener(t, (request) => (request.requestTarget === '/cached' ? OK : answer(request)), 100)
+  const { text, closed } = sending(t, port, message('GET', '/cached', '', 'not read') + message('PUT', '/1'))
+  await closed
+  t.match(text(), 'Connection: close')
+  t.same([statuses(text()), events], ['200', []])
+})
+
+const GARBAGE = 'garbage\r\n\r\n'
+const BROKEN = message('PUT', '/broken', 'Transfer-Encoding: chunked\r\n') + 'x\r\n'
+const MALFORMED: readonly [what: string, sent: string, events: readonly string[], answers: string][] = [
+  ['bytes after a request', message('PUT', '/1') + GARBAGE, ['PUT /1', 'answered'], '200 400'],
+  ['bytes after two', message('PUT', '/1') + message('GET', '/2') + GARBAGE, ['PUT /1', 'answered', 'GET /2', 'answered'], '200 200 400'],
+  ['bytes alone', GARBAGE, [], '400'],
+  ['the content of a request', BROKEN, ['PUT /broken'], '400'],
+  ['the content of a second request', message('PUT', '/1') + BROKEN, ['PUT /1', 'answered'], '200 400'],
+  ['CONNECT, while an answer is not sent', message('PUT', '/1') + message('CONNECT', 'a:1'), ['PUT /1', 'answered'], ''],
+] // prettier-ignore
+for (const [what, sent, expected, answers] of MALFORMED)
+  void t.test(`malformed, ${what}: ${answers || 'closed'}`, async (t) => {
+    const { events, answer } = recorded()
+    const { port } = await listener(t, answer, 100)
+    const { text, closed } = sending(t, port, sent)
+    await closed
+    await until(() => events.length >= expected.length)
+    t.same([events.slice(0, expected.length), statuses(text())], [expected, answers])
+  })
+
+void t.test('malformed bytes that arrive during an answer are answered once, after it', async (t) => {
+  const { opened, open } = gate()
+  const answer = (): Response => ({ status: 200, fields: [['Content-Length', '9']], body: pieces() })
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Buffer.from('begin')
+    await opened
+    yield Buffer.from('+end')
+  }
+  let errors = 0
+  const watched = (...asked: Parameters<typeof problemResponse>): Response => (errors++, problemResponse(...asked))
+  const settings = { port: 0, host: '127.0.0.1', now: () => 0, nextId: () => 'x', problemResponse: watched }
+  const { port, close } = await listen(settings, answer)
+  t.teardown(() => close(0))
+  const { socket, text, closed } = sending(t, port, message('GET', '/'))
+  await until(() => text().endsWith('begin'))
+  socket.write(GARBAGE)
+  await until(() => errors === 1)
+  socket.write(GARBAGE)
+  open()
+  await closed
+  t.match(text(), /\r\n\r\nbegin\+endHTTP\/1\.1 400 /)
+  t.equal(statuses(text()), '200 400')
 })
 
 /** A connection that sends CONNECT, after which Node.js hands the listener the bare socket. `sent` is called then. */

@@ -62,10 +62,12 @@ void forEachStore(t, { name: 'prefixes of the dataset', kinds: ['fuseki'] }, asy
     t.equal(again.status, 304)
   })
 
-  await row('RFC 9110 §13.1.1: either tag is that of the state', async (t) => {
+  await row('RFC 9110 §13.1.1, §13.1.2: either tag is that of the state', async (t) => {
     for (const agent of ['owner', 'anonymous']) {
       const tag = (await world.as(agent)('GET', item)).fields.etag!
       const send = { ...ttl(`${content} <#a> <${OWN}by> "${agent}" .`) }
+      const unless = { ...send, fields: { ...send.fields, 'If-None-Match': tag } }
+      t.equal((await owner('PUT', item, unless)).status, 412, 'If-None-Match')
       const put = await owner('PUT', item, { ...send, fields: { ...send.fields, 'If-Match': tag } })
       t.equal(put.status, 200, put.text)
       const late = await owner('PUT', item, { ...send, fields: { ...send.fields, 'If-Match': tag } })

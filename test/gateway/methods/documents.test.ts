@@ -366,6 +366,21 @@ async function conditions(world: World, row: Row, make: Make): Promise<void> {
     }
     t.equal((await owner('GET', path)).fields.etag, etag, 'nothing has changed')
   })
+  await row('RFC 9110 §13.1.2: If-None-Match of a write, with the tag of any format and of the page', async (t) => {
+    const path = await make()
+    for (const type of ['text/turtle', 'application/ld+json', 'text/html']) {
+      const tag = (await owner('GET', path, accept(type))).fields.etag!
+      for (const method of ['PUT', 'POST', 'DELETE'])
+        for (const named of [tag, `"other", W/${tag}`]) {
+          const sent = { fields: { ...TTL, 'If-None-Match': named }, body: '<> a <#T> .' }
+          t.equal((await owner(method, path, sent)).status, 412, `${method} ${type}`)
+        }
+    }
+    const earlier = (await owner('GET', path, accept('text/html'))).fields.etag!
+    t.equal((await owner('PUT', path, ttl('<> a <#New> .'))).status, 200)
+    const late = { fields: { ...TTL, 'If-None-Match': earlier }, body: '<> a <#T> .' }
+    t.equal((await owner('PUT', path, late)).status, 200, 'the tag of an earlier state')
+  })
   await row('If-Match with the tag of a write, and of any format', async (t) => {
     const path = await make()
     const { etag: turtleTag } = (await owner('GET', path)).fields

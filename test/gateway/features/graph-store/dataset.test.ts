@@ -230,6 +230,38 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       if (agent !== 'owner') t.notMatch(answer.text, /hidden"|"quad"|in document/)
     })
   }
+  const [BOTH, OTHER] = [/(?=.*"mine").*"of another"/s, /^(?!.*"mine").*"of another"/s]
+  // prettier-ignore
+  const CREATING: [name: string, fields: Record<string, string>, absent: number, meanwhile: number, triples: RegExp][] = [
+    ['no condition', {}, 201, 204, BOTH],
+    ['If-None-Match with a tag', { 'If-None-Match': '"other"' }, 201, 204, BOTH],
+    ['If-None-Match: *', { 'If-None-Match': '*' }, 201, 412, OTHER],
+    ['If-None-Match that is malformed', { 'If-None-Match': 'x' }, 400, 400, OTHER],
+    ['If-Unmodified-Since', { 'If-Unmodified-Since': 'Sat, 28 Nov 2099 00:00:00 GMT' }, 201, 204, BOTH],
+    ['If-Match: *', { 'If-Match': '*' }, 412, 204, BOTH],
+    ['If-Match with another tag', { 'If-Match': '"other"' }, 412, 412, OTHER],
+  ]
+  for (const [i, [name, fields, absent, there, triples]] of CREATING.entries()) {
+    await row(`a POST that would create a document, with ${name}: ${absent}`, async (t) => {
+      t.equal((await owner('POST', graph(`${base}absent-${i}/`), nt(triple('mine'), fields))).status, absent)
+    })
+    await row(`a POST to a document that another client creates meanwhile, with ${name}: ${there}`, async (t) => {
+      const url = graph(`${base}meanwhile-${i}/`)
+      const meanwhile = (): Promise<Answer> => owner('PUT', url, nt(triple('of another')))
+      t.equal((await owner('POST', url, { ...nt(triple('mine'), fields), meanwhile })).status, there)
+      const { text } = await owner('GET', url, { fields: { Accept: NT } })
+      t.match(text, triples)
+    })
+  }
+  await row('a POST with If-Match to an absent document: 412 to each agent that may create it', async (t) => {
+    const rule = '/admin/acl/authorizations/creating/'
+    const body = `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Write ;
+      acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${base}> .`
+    t.equal((await owner('PUT', rule, ttl(body))).status, 201)
+    const send = nt(triple('x'), { 'If-Match': '*' })
+    t.equal((await world.as('stranger')('POST', graph(`${base}absent/`), send)).status, 412)
+    t.equal((await owner('DELETE', rule)).status, 204)
+  })
   await row('RFC 9110 §15.5.2: only here anonymous clients are asked for a password or a token', async (t) => {
     const asked = /^Basic realm="Triplegate", charset="UTF-8", .*\bBearer realm="Triplegate"$/
     const anonymous = world.as('anonymous')
