@@ -384,6 +384,21 @@ void t.test('a gateway starts with a move in doubt to a document that cannot be 
   t.same(await life.commits(iriOf('a')), ['PUT ann'])
 })
 
+void t.test('a long move to a document that could not be read is sent again', async (t) => {
+  const store = await makeStore(t)
+  const life = await live(temporaryFolder(t), store, { keepsPosition: true })
+  t.teardown(life.close)
+  await store.replace(iriOf('a'), content('a', 'x'.repeat(1_000_000)))
+  store.breaks = 'before'
+  const change = { ...put('a', LONG), method: 'UPDATE', isPart: true } as const
+  const added = content('a', LONG).trim().split('\n')
+  const own = { graph: iriOf('a'), isCleared: true, removed: [], added, after: change.content }
+  const edits = [own, { graph: OTHER, isCleared: false, removed: [], added }]
+  t.equal((await life.journalled.edit([change], edits))?.failure, 'store.failed')
+  await until(() => life.history.status().inDoubt === 0)
+  t.same(await afterMove(life, store), [['precious', 'precious'], ['UPDATE ann']])
+})
+
 void t.test('a store that has lost its position keeps a move until it is sent again', async (t) => {
   const [folder, store] = [temporaryFolder(t), await makeStore(t)]
   let [isSent, isBack] = [false, false]
