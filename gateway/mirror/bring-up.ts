@@ -13,8 +13,8 @@ import { transactionsOf } from '../stores/transaction-probe.js'
 import { blobsIn, inParallel, inSlices, type Mirrored } from './all-documents.js'
 import { makeApplier, type Applier } from './applier.js'
 import { makeSo } from './make-so.js'
-import { settleEntries } from './open-entries.js'
-import { historyProblem } from './write-failures.js'
+import { isThere, judgePart, openByDocument, settleEntries } from './open-entries.js'
+import { historyProblem, isUnreadable } from './write-failures.js'
 
 interface BringUpSettings extends Mirrored {
   readonly locks: Locks
@@ -27,7 +27,6 @@ interface BringUpSettings extends Mirrored {
 export async function bringUp(settings: BringUpSettings): Promise<Applier | undefined> {
   const { store, history, base, takesOver } = settings
   const { log } = history
-  const open = history.open().filter(({ unread }) => !unread)
   const found = orStartFailure(base, await positionIn(store, log.iri))
   const isAhead = found !== undefined && found.at > log.position()
   // Leave a store without a position to the sweep.
@@ -36,17 +35,14 @@ export async function bringUp(settings: BringUpSettings): Promise<Applier | unde
   // A store that refuses all updates, or those of the probe, has never had a position.
   const isWithout = !found && log.keptSince() === undefined && isFailure(probed) && NO_UPDATES.has(probed.failure)
   const canKeep = isWithout ? false : orStartFailure(base, probed)
+  const hadPosition = found !== undefined || log.keptSince() !== undefined
   if (isAhead) await continueAfter(settings, found)
-  if (isAhead) history.done(open)
-  else if (found || log.keptSince() !== undefined) {
-    const isThere = ({ position }: OpenEntry): boolean => found !== undefined && (position ?? Infinity) <= found.at
-    history.done(open.filter(isThere))
-    orStartFailure(base, await catchUp(settings, found?.at))
-    orStartFailure(base, await settleOpen(settings, open.filter((entry) => !isThere(entry)))) // prettier-ignore
-  } else {
-    orStartFailure(base, await settleOpen(settings, open))
-    if (canKeep) orStartFailure(base, problemOf(await log.keepSince(log.position())))
-  }
+  else history.done(history.open().filter(({ position }) => found && (position ?? Infinity) <= found.at))
+  const stay = orStartFailure(base, await judgeParts(settings, found, canKeep))
+  if (isAhead) history.done(history.open().filter(({ unread }) => !unread))
+  if (!isAhead && hadPosition) orStartFailure(base, await catchUp(settings, found?.at, stay))
+  orStartFailure(base, await settleOpen(settings))
+  if (canKeep && !hadPosition) orStartFailure(base, problemOf(await log.keepSince(log.position())))
   const [at, turn] = [log.position(), firstTurn()]
   // Move an existing position forward, even if it is not used this time.
   if (canKeep || found) orStartFailure(base, await store.update(setPosition(log.iri, at, turnText(turn))))
@@ -103,21 +99,60 @@ export async function keepPosition({ store, history, log }: Logged): Promise<und
   return failed ?? (await store.update(setPosition(iri, position(), turnText(firstTurn()))))
 }
 
+/**
+ * Judges the writes that the journal has only in part, before any document is written: the store shows their outcome
+ * only until then. Returns the documents that must stay as they are. The probe of the store has waited for earlier
+ * writes.
+ * @param canKeep false: `found` may be the position of an earlier start
+ */
+async function judgeParts(
+  settings: BringUpSettings,
+  found: Position | undefined,
+  canKeep: boolean,
+): Promise<ReadonlySet<string> | Problem> {
+  const stay = new Set<string>()
+  for (const [document, entries] of openByDocument(settings.history)) {
+    const last = entries.at(-1)
+    const putBack = last?.isPart && (canKeep || !found) ? await isPutBack(settings, found, last) : false
+    const judged = isFailure(putBack) ? putBack : await judgePart(settings, entries, putBack)
+    if (isFailure(judged)) return judged
+    if (judged.stays) stay.add(document)
+  }
+  return stay
+}
+
+/** True if the store lacks changes of the document before this entry, whose write set the position of all of them. */
+async function isPutBack(
+  { history: { log } }: BringUpSettings,
+  found: Position | undefined,
+  { document, position: last = Infinity }: OpenEntry,
+): Promise<boolean | Problem> {
+  if (!found) return log.keptSince() !== undefined
+  const changes = await log.changesSince(found.at, new Set([document]))
+  if (isFailure(changes)) return historyProblem(changes)
+  return !changes || changes.some(({ position }) => position < last)
+}
+
 /** How long to wait for the history to read the branch, ms. */
 const PATIENCE_MS = 30_000
 
 /**
  * Writes to the store the documents that entries after its position have changed, in their last state. A store without
  * a position gets all changes since it first had one, and the documents that it lacks.
+ * @param stay documents that are not written
  */
-async function catchUp(settings: BringUpSettings, from: number | undefined): Promise<undefined | Problem> {
+async function catchUp(
+  settings: BringUpSettings,
+  from: number | undefined,
+  stay: ReadonlySet<string> = new Set(),
+): Promise<undefined | Problem> {
   const { store, history, log } = settings
   const lacking = from === undefined ? await lackingIn(settings) : { documents: [], isAll: false }
   if (isFailure(lacking)) return lacking
   const known = lacking.isAll ? NOTHING : await history.log.changedSince(from ?? history.log.keptSince() ?? 0)
   if (isFailure(known)) return historyProblem(known)
   if (!known) return TOO_OLD
-  const documents = new Set([...lacking.documents, ...known.graphs])
+  const documents = new Set([...lacking.documents, ...known.graphs].filter((document) => !stay.has(document)))
   if (documents.size > 0)
     log.info(
       { store: store.name, position: from, documents: documents.size },
@@ -158,6 +193,11 @@ async function lackingIn(mirrored: Mirrored): Promise<Lacking | Problem> {
 
 async function makeLatest(settings: BringUpSettings, document: string): Promise<undefined | Problem> {
   const { history, log } = settings
+  // A running gateway sends an open write again: until then the document may have its content, as the other graphs do.
+  const part = history.open(document).find(({ isPart }) => isPart)
+  const isDone = part ? await isThere(settings, part, true) : false
+  if (isFailure(isDone) && !isUnreadable(isDone)) return isDone
+  if (isDone === true) return undefined
   const content = await history.latest(document, PATIENCE_MS)
   if (isFailure(content)) return historyProblem(content)
   const failed = await makeSo(settings, { document, content })
@@ -169,9 +209,8 @@ async function makeLatest(settings: BringUpSettings, document: string): Promise<
   return undefined
 }
 
-async function settleOpen(settings: BringUpSettings, open: readonly OpenEntry[]): Promise<undefined | Problem> {
-  for (const document of new Set(open.map((entry) => entry.document))) {
-    const entries = open.filter((entry) => entry.document === document)
+async function settleOpen(settings: BringUpSettings): Promise<undefined | Problem> {
+  for (const entries of openByDocument(settings.history).values()) {
     const done = await settleEntries(settings, entries)
     if (isFailure(done)) return done
   }

@@ -9,7 +9,7 @@ import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
 import { begin, keepBefore, withdraw, type Journalled } from './journalled-write.js'
 import type { Author } from './settlement.js'
-import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect } from './write-failures.js'
+import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect, isUnreadable } from './write-failures.js'
 
 /** An update that is about to be sent to the store. */
 export interface AnnouncedUpdate extends Pick<VersionedChange, 'agent' | 'time'> {
@@ -123,9 +123,6 @@ async function announcedChanges(
 
 /** Stands for the content of a document that cannot be read. */
 const UNREADABLE = '# unreadable'
-
-/** True if the store has the document but the gateway cannot read it: it is too large, or not N-Triples. */
-const isUnreadable = ({ failure }: Problem): boolean => failure === 'store.too-large' || failure === 'store.unreadable'
 
 /** Journals that an update of these documents is about to be sent; its effects are read when it is done. */
 export async function prepareDocuments(

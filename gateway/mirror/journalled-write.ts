@@ -10,7 +10,7 @@ import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hasContent } from './make-so.js'
-import { hadNoEffect, historyProblem } from './write-failures.js'
+import { hadNoEffect, historyProblem, isUnreadable } from './write-failures.js'
 
 /** The parts of a versioned application that its writes need. */
 export interface Journalled extends SettlementSettings {
@@ -127,6 +127,8 @@ export async function carryOutJournalled(
 async function areThere(application: Journalled, changes: readonly NewChange[]): Promise<boolean | Problem> {
   for (const change of changes) {
     const same = await hasContent(application, change)
+    // What cannot be read has another content, so the write is sent again.
+    if (isFailure(same) && isUnreadable(same)) return false
     if (same !== true) return same
   }
   return true

@@ -5,7 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { keepPosition } from './bring-up.js'
 import { makeSo } from './make-so.js'
 import { verify } from './mirror.js'
-import { fitToFill } from './open-entries.js'
+import { judgePart, openByDocument } from './open-entries.js'
 import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './all-documents.js'
 import { makeMirrorProgress, type MirrorOutcome, type Report } from './report.js'
 
@@ -48,6 +48,8 @@ export async function rebuild(
  */
 export async function fillStore(mirrored: Mirrored, report: Report): Promise<number | Problem> {
   const { history } = mirrored
+  const unsettled = await settleToFill(mirrored)
+  if (unsettled) return unsettled
   let unreadable = 0
   const put = async (state: State): Promise<undefined | Problem> => {
     const done = await write(mirrored, state, report)
@@ -69,19 +71,27 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     return undefined
   })
   if (failed) return failed
-  // Open entries count as done, since no client was told otherwise. Only writes are lost whose effects had not been read
-  // yet: updates, and writes that the journal has only in part.
-  const open = history.open()
-  const done = fitToFill(open.filter(({ unread }) => !unread))
-  for (const { document, content } of done) later.set(document, content)
   for (const [document, content] of later) {
     const failed = await put({ document, content })
     if (failed) return failed
   }
-  history.done(done)
-  const isDone = new Set(done.map(({ id }) => id))
-  await history.undone(open.filter(({ id }) => !isDone.has(id)))
   return unreadable
+}
+
+/**
+ * Settles the open entries, before any document is written. They count as done, since no client was told otherwise.
+ * Only writes are lost whose effects had not been read yet: updates; and of writes that the journal has only in part,
+ * those whose content the store does not have.
+ */
+async function settleToFill(mirrored: Mirrored): Promise<undefined | Problem> {
+  const { history } = mirrored
+  for (const entries of openByDocument(history).values()) {
+    const judged = await judgePart(mirrored, entries, true)
+    if (isFailure(judged)) return judged
+    history.done(judged.left)
+  }
+  await history.undone(history.open())
+  return undefined
 }
 
 interface State {

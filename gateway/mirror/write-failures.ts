@@ -25,6 +25,10 @@ export const hadNoEffect = ({ failure, isUnsure }: Problem): boolean =>
 export const hasNoLaterEffect = ({ failure }: Problem): boolean =>
   failure === 'update.syntax' || failure === 'update.failed' || failure === 'store.refused'
 
+/** The store has the document, but the gateway cannot read it: it is too large, or not N-Triples. */
+export const isUnreadable = ({ failure }: Problem): boolean =>
+  failure === 'store.too-large' || failure === 'store.unreadable'
+
 const RETRY_S = '10'
 
 export const historyProblem = ({ failure, detail }: Setback): Problem =>

@@ -222,29 +222,53 @@ void t.test('the position of a store', async (t) => {
     },
   )
 
-  for (const [what, fault, isDone] of [
-    ['the store did not get', { kind: 'silence' }, false],
-    ['the store has done', { kind: 'drop', when: 'after' }, true],
+  const long = 'x'.repeat(8_000)
+  const [lost, done] = [{ kind: 'silence' }, { kind: 'drop', when: 'after' }] as const
+  // A large update is sent without a turn: the store gets its position only later.
+  for (const [what, fault, triples, isFromDocument] of [
+    ['an update of a document and another graph that the store did not get', lost, 1, true],
+    ['an update of a document and another graph that the store has done', done, 1, true],
+    ['a large update of a document and another graph that the store has done', done, 40, true],
+    ['a large update of another graph and a document that the store has done', done, 40, false],
   ] as const)
     await onePlace(
       t,
-      `after a kill, an update of a document and another graph that ${what} is carried out whole or not at all`,
+      `after a kill, ${what} is carried out whole or not at all`,
       async ({ t, site, start, put, updated, dump, updatesGet, updates }) => {
         const first = await start()
         const [document, other] = [`${site.base}precious/`, 'http://example.org/other']
-        t.equal(await put('/precious/', ttl('<> <urn:v> "precious" .')), 201)
+        const [from, to] = isFromDocument ? [document, other] : [other, document]
+        const value = `"precious${triples > 1 ? long : ''}"`
+        const lines = Array.from({ length: triples }, (_, i) => `<urn:${i}> <urn:v> ${value} .`).join('\n')
+        if (isFromDocument) t.equal(await put('/precious/', ttl(lines)), 201)
+        else t.equal(await updated(`INSERT DATA { GRAPH <${other}> { ${lines} } }`), 200)
+        /** The graph of each triple. */
+        const holders = async (): Promise<readonly (string | undefined)[]> => {
+          const quads = (await dump()).split('\n').filter((line) => line.includes('"precious'))
+          return quads.map((quad) => /<(\S*)> \.$/.exec(quad)?.[1])
+        }
+        const all = (graph: string): readonly string[] => Array.from({ length: triples }, () => graph)
+        t.same(await holders(), all(from))
         updatesGet(fault, other)
-        const moved = updated(`MOVE GRAPH <${document}> TO GRAPH <${other}>`).catch(() => 0)
-        await until(() => updates().some((text) => text.includes(other)))
-        if (isDone) await until(async () => (await dump()).includes(`<${other}>`))
+        const begun = updates().length
+        const isSent = (): boolean =>
+          updates()
+            .slice(begun)
+            .some((text) => text.includes(other))
+        const move = async (): Promise<void> => {
+          // A busy gateway may refuse it before the store gets it.
+          do await updated(`MOVE GRAPH <${from}> TO GRAPH <${to}>`).catch(() => 0)
+          while (!isSent())
+        }
+        const moved = move()
+        await until(isSent)
+        if (fault === done) await until(async () => (await holders()).every((graph) => graph === to))
         await first.kill()
         await moved
         updatesGet(undefined)
         await start()
-        const holding = (await dump()).split('\n').filter((line) => line.includes('"precious"'))
-        t.equal(holding.length, 1)
-        t.match(holding[0], isDone ? `<${other}> .` : `<${document}> .`)
-        t.equal(await put('/precious/', ttl('<> <urn:v> "again" .')), isDone ? 201 : 200)
+        t.same(await holders(), all(fault === done ? to : from))
+        t.equal(await put('/precious/', ttl('<> <urn:v> "again" .')), (fault === done) === isFromDocument ? 201 : 200)
       },
       { isProxied: true },
     )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { FENCE } from '../../../gateway/mirror/write-failures.js'
+import { bringUp } from '../../../gateway/mirror/bring-up.js'
 import { makeJournalledStore, type JournalledStore } from '../../../gateway/mirror/journalled-store.js'
 import { makeLog } from '../../../gateway/log.js'
 import { makeLocks } from '../../../gateway/documents/locks.js'
@@ -12,8 +13,9 @@ import { openStates } from '../../../gateway/documents/stored-state.js'
 import { fillStore } from '../../../gateway/mirror/rebuild.js'
 import { sweepsOf, verify } from '../../../gateway/mirror/mirror.js'
 import type { Mirrored } from '../../../gateway/mirror/all-documents.js'
-import { isFailure, problem } from '../../../gateway/problem.js'
+import { isFailure, problem, type Problem } from '../../../gateway/problem.js'
 import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
+import { LOG_GRAPH, setPosition } from '../../../gateway/stores/fenced-update.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
 import type { History } from '../../../versioning/history.js'
@@ -36,8 +38,15 @@ interface Life {
   close(): Promise<void>
 }
 
+interface Kept {
+  /** The store has its position in the log. */
+  readonly keepsPosition?: boolean
+  /** As `mirror sweep` does. */
+  readonly takesOver?: boolean
+}
+
 /** Store and folder remain when a gateway stops. */
-async function live(folder: string, store: GraphStore): Promise<Life> {
+async function live(folder: string, store: GraphStore, { keepsPosition, takesOver = false }: Kept = {}): Promise<Life> {
   const place = { folder: join(folder, 'repository.git'), branch: 'main', pathPrefix: 'graphs', now: Date.now }
   const repository = succeeded(await openLocalRepository(place))
   const options = {
@@ -69,8 +78,10 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
     confirm: () => Promise.resolve(undefined),
   }
   const sweep = sweepsOf(mirrored, locks)
-  const common = { store, history, base: BASE, isDocument, locks, states, log: makeLog('silent') }
-  const journalled = makeJournalledStore({ ...common, sweep, literals: () => AS_WRITTEN })
+  const log = makeLog('silent')
+  const applier = keepsPosition ? await bringUp({ ...mirrored, locks, log, takesOver }) : undefined
+  const common = { store, history, base: BASE, isDocument, locks, states, log }
+  const journalled = makeJournalledStore({ ...common, sweep, applier, literals: () => AS_WRITTEN })
   return {
     history,
     journalled,
@@ -279,6 +290,160 @@ for (const [what, breaks, title, moved, commits] of ENDS)
     t.same(await life.commits(iriOf('a')), commits)
     t.equal(await life.differing(), 0)
   })
+
+/** Too long for a request with others, which sets the position of the store. */
+const LONG = `precious${'x'.repeat(300_000)}`
+type Move = 'to the document' | 'from the document'
+
+/** A gateway moves a long triple, and is killed before the outcome is in the journal. */
+async function killedMove(folder: string, store: TestStore, move: Move, breaks: TestStore['breaks']): Promise<History> {
+  let isDead = false
+  const gone = (): Problem => problem('store.unreachable', 'The gateway is dead.')
+  const life = await live(folder, {
+    ...store,
+    update: async (...sent) => (isDead ? gone() : store.update(...sent)),
+    edit: async (...sent) => (isDead ? gone() : store.edit(...sent)),
+  }, { keepsPosition: true }) // prettier-ignore
+  const document = iriOf('a')
+  const lines = content('a', LONG).match(/.+\n/g)!
+  const [empty, full] = [lines[0]!, lines.join('')]
+  const [before, after] = move === 'to the document' ? [empty, full] : [full, undefined]
+  const change = { document, method: 'PUT', agent: 'urn:ann', time: Date.now() }
+  t.equal(await life.journalled.carryOut({ ...change, before: undefined, content: before }), undefined)
+  if (move === 'to the document') await store.replace(OTHER, lines[1]!)
+  store.breaks = breaks
+  const line = [lines[1]!.trim()]
+  const edit = { graph: OTHER, isCleared: false, removed: after ? line : [], added: after ? [] : line }
+  const part = { ...change, method: 'UPDATE', agent: 'urn:bob', before, content: after, isPart: true } as const
+  const own = after
+    ? { graph: document, isCleared: false, removed: [], added: line, after }
+    : { graph: document, isCleared: true, removed: [], added: [], after: '' }
+  void life.journalled.edit([part], [own, edit])
+  await until(() => store.breaks === undefined)
+  isDead = true
+  life.history.done = () => undefined
+  life.history.undone = () => new Promise(() => undefined)
+  await life.close()
+  return life.history
+}
+
+/** The graphs that have the triple, and the commits of the document. */
+const afterMove = async (life: Life, store: TestStore): Promise<unknown> => [
+  [titleOf(await store.read(iriOf('a'))), titleOf(await store.read(OTHER))],
+  await life.commits(iriOf('a')),
+]
+const titleOf = (text: unknown): string | undefined => /"(precious)x+"/.exec(String(text))?.[1]
+
+for (const move of ['to the document', 'from the document'] as const)
+  for (const breaks of ['before', 'after'] as const)
+    void t.test(`after a kill, a long move ${move} that breaks ${breaks} the store has it is whole`, async (t) => {
+      const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+      await killedMove(folder, store, move, breaks)
+      const life = await live(folder, store, { keepsPosition: true })
+      t.teardown(life.close)
+      const isInDocument = (move === 'to the document') === (breaks === 'after')
+      t.same(await afterMove(life, store), [
+        isInDocument ? ['precious', undefined] : [undefined, 'precious'],
+        breaks === 'after' ? ['PUT ann', 'UPDATE bob'] : ['PUT ann'],
+      ])
+      t.equal(await life.differing(), 0)
+      t.equal(life.history.status().inDoubt, 0)
+    })
+
+for (const [what, text] of [
+  ['an earlier position', (log: string) => setPosition(log, 0, 'earlier:1')],
+  ['no position', () => `DROP GRAPH <${LOG_GRAPH}>`],
+] as const)
+  void t.test(`a store that was put back to ${what} shows nothing by a document that it does not have`, async (t) => {
+    const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+    const { log } = await killedMove(folder, store, 'from the document', 'before')
+    await store.remove(iriOf('a'))
+    t.equal(await store.update(text(log.iri)), undefined)
+    const life = await live(folder, store, { keepsPosition: true })
+    t.teardown(life.close)
+    t.same(await afterMove(life, store), [['precious', undefined], ['PUT ann']])
+  })
+
+void t.test('a sweep that takes a store over does not record a move that this store has not done', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  const { log } = await killedMove(folder, store, 'to the document', 'before')
+  t.equal(await store.update(setPosition(log.iri, 1_000, 'later:1')), undefined)
+  const life = await live(folder, store, { keepsPosition: true, takesOver: true })
+  t.teardown(life.close)
+  t.same(await afterMove(life, store), [[undefined, 'precious'], ['PUT ann']])
+})
+
+void t.test('a gateway starts with a move in doubt to a document that cannot be read, which stays', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  await killedMove(folder, store, 'to the document', 'before')
+  await store.replace(iriOf('a'), content('a', 'x'.repeat(1_000_000)))
+  const life = await live(folder, store, { keepsPosition: true })
+  t.teardown(life.close)
+  t.match(await store.read(iriOf('a')), { failure: 'store.too-large' })
+  t.equal(life.history.status().inDoubt, 0)
+  t.same(await life.commits(iriOf('a')), ['PUT ann'])
+})
+
+void t.test('a long move to a document that could not be read is sent again', async (t) => {
+  const store = await makeStore(t)
+  const life = await live(temporaryFolder(t), store, { keepsPosition: true })
+  t.teardown(life.close)
+  await store.replace(iriOf('a'), content('a', 'x'.repeat(1_000_000)))
+  store.breaks = 'before'
+  const change = { ...put('a', LONG), method: 'UPDATE', isPart: true } as const
+  const added = content('a', LONG).trim().split('\n')
+  const own = { graph: iriOf('a'), isCleared: true, removed: [], added, after: change.content }
+  const edits = [own, { graph: OTHER, isCleared: false, removed: [], added }]
+  t.equal((await life.journalled.edit([change], edits))?.failure, 'store.failed')
+  await until(() => life.history.status().inDoubt === 0)
+  t.same(await afterMove(life, store), [['precious', 'precious'], ['UPDATE ann']])
+})
+
+void t.test('a store that has lost its position keeps a move until it is sent again', async (t) => {
+  const [folder, store] = [temporaryFolder(t), await makeStore(t)]
+  let [isSent, isBack] = [false, false]
+  const first = await live(folder, {
+    ...store,
+    async update(text) {
+      if (isSent && text.includes('precious')) return problem('store.time', 'The store is busy.')
+      const failed = await store.update(text)
+      if (isSent && text.startsWith('DELETE WHERE')) isBack = true
+      if (failed || !text.includes(OTHER)) return failed
+      isSent = true
+      await store.update(`DROP GRAPH <${LOG_GRAPH}>`)
+      return problem('store.time', 'The store is busy.')
+    },
+  }, { keepsPosition: true }) // prettier-ignore
+  await first.journalled.carryOut(put('a', 'precious'))
+  t.equal((await moveTitle(first, 'a', 'precious'))?.failure, 'store.time')
+  await until(() => isBack)
+  // This gateway stops here.
+  first.history.done = () => undefined
+  first.history.undone = () => new Promise(() => undefined)
+  await first.close()
+  const life = await live(folder, store, { keepsPosition: true })
+  t.teardown(life.close)
+  t.same([await store.read(iriOf('a')), await store.read(OTHER)].map(titleIn), [undefined, 'precious'])
+  t.same(await life.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
+})
+
+void t.test('a store that has such an update keeps it when it is filled again', async (t) => {
+  const store = await makeStore(t)
+  const life = await live(temporaryFolder(t), store)
+  t.teardown(life.close)
+  for (const [name, breaks] of [
+    ['a', 'after'],
+    ['b', 'before'],
+  ] as const) {
+    await life.journalled.carryOut(put(name, 'precious'))
+    store.breaks = breaks
+    t.equal((await moveTitle(life, name, 'precious'))?.failure, 'store.failed')
+  }
+  t.equal(await life.fill(store), 0)
+  t.same([await store.read(iriOf('a')), await store.read(iriOf('b'))].map(titleIn), [undefined, 'precious'])
+  t.same(await life.commits(iriOf('a')), ['PUT ann', 'UPDATE bob'])
+  t.same(await life.commits(iriOf('b')), ['PUT ann'])
+})
 
 void t.test('a store is filled without an update of which the journal has only the part of a document', async (t) => {
   const [store, fresh] = [await makeStore(t), await makeStore(t)]
