@@ -1,5 +1,6 @@
 // An update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch (design
 // 3, 4). Pure. The access check and the execution use the same steps.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { isFailure } from '../../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, ParsedValues } from './parse.js'
@@ -179,10 +180,16 @@ function patternStep(operation: Node, tokens: readonly Token[], values: ParsedVa
     named: hasUsing ? using.named : undefined,
     with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,
     reads,
-    likes: likes && { any: reads.any ? likes.any : [], default: reads.default ? likes.default : [] },
+    likes: likes && likesOver(likes, reads, using.default),
   }
   return { kind: 'change', pattern, remove, add }
 }
+
+/** The union of all graphs has the triples of any graph, whatever the default graph of the store is. */
+const likesOver = (likes: Likes, reads: Reads, defaultGraphs: readonly string[]): Likes => ({
+  any: [...(reads.any ? likes.any : []), ...(defaultGraphs.includes(MERGED_GRAPHS) ? likes.default : [])],
+  default: reads.default ? likes.default : [],
+})
 
 /** The SELECT whose solutions fill the templates, at most SOLUTION_LIMIT + 1 of them. */
 export function queryOf({ base, group, variables, each }: StepPattern): string {

@@ -1,4 +1,5 @@
 // Answers SPARQL updates: takes the locks, performs the update, and refreshes the caches and rules that depend on it.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { type Lock, everyUpdate, everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'
@@ -63,11 +64,17 @@ export async function answerUpdate(
   if (isPlanned) {
     const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
-    // The store would fetch the sources again, without limits.
-    if (!rights.isFree || plan.loads.length > 0) return outcome.reason
+    // The store would fetch the sources again, without limits. It would take the name of the union for an empty graph.
+    if (!rights.isFree || plan.loads.length > 0 || namesUnion(update)) return outcome.reason
   }
-  return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
+  if (!rights.isFree) return storeOnly(update)
+  return namesUnion(update) ? UNION : sendToStore(context, update, decided)
 }
+
+const namesUnion = ({ reads }: UpdateAnalysis): boolean => reads.graphs.includes(MERGED_GRAPHS)
+const UNION = refused(
+  `The triplestore, which has to carry this update out, does not know <${MERGED_GRAPHS}>. Name the graphs that the pattern reads.`,
+)
 
 /** Sends the update to the store unchanged. */
 async function sendToStore(

@@ -2,6 +2,7 @@
 // documents change, or none; on both stores.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import type { Answer } from '../../../support/client.js'
 import { touchesOf } from '../../../../gateway/sparql/language/touches.js'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
@@ -56,6 +57,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await together(setting)
   await operations(setting)
   await variables(setting)
+  await unionByName(setting)
   await oneAfterTheOther(setting)
   await rights(setting)
   t.comment(kind)
@@ -311,6 +313,40 @@ async function variables({ world, row, make, send, stored }: Setting): Promise<v
     t.equal((await send(own)).status, 200)
     t.match(objects(await stored(target), target, 'http://example.org/got'), [/"3"/])
   })
+}
+
+/** Design 4: the union of all graphs by its name, as an agent with all rights. */
+async function unionByName({ world, row, make, send, stored }: Setting): Promise<void> {
+  const using = `using-graph-uri=${encodeURIComponent(MERGED_GRAPHS)}`
+  const source = await make('<> ex:union "1" .')
+  const target = await make('<> ex:p 1 .')
+  const got = async (): Promise<number> => objects(await stored(target), target, 'http://example.org/got').length
+  const insert = `INSERT { GRAPH <${target}> { <${target}> ex:got ?v } }`
+  const into = `${insert} USING <${MERGED_GRAPHS}> WHERE { <${source}> ex:union ?v }`
+  const first = `DELETE DATA { GRAPH <${target}> { <${target}> ex:got "1" } }`
+  const clear = `CLEAR GRAPH <http://example.org/none>`
+  // The store, which does not know the name, never gets such an update.
+  const many = Array.from({ length: 30 }, (_, i) => i).join(' ')
+  const product = ['?a', '?b', '?c'].map((name) => `VALUES ${name} { ${many} }`).join(' ')
+  // prettier-ignore
+  const ROWS: [name: string, update: string, status: number, parameter?: boolean][] = [
+    ['in the first operation', into, 200],
+    ['in a later one', `${first} ; ${into}`, 200],
+    ['in a later one, after CLEAR of another graph', `${clear} ; ${into}`, 200],
+    ['as using-graph-uri', `${first} ; ${insert} WHERE { <${source}> ex:union ?v }`, 200, true],
+    ['as using-graph-uri of DELETE WHERE', `${first} ; DELETE WHERE { GRAPH <${target}> { ?s ex:none ?o } } ; ${insert} WHERE { <${source}> ex:union ?v }`, 200, true],
+    ['with more solutions than the gateway takes', `INSERT { GRAPH <${target}> { ex:s ex:got ?a, ?b, ?c } } USING <${MERGED_GRAPHS}> WHERE { <${source}> ex:union ?v ${product} }`, 413],
+    ['next to a name that only the store knows', `INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { ex:s ex:p 1 } } ; ${into}`, 403],
+    ['next to CLEAR ALL', `CLEAR ALL ; ${into}`, 403],
+  ]
+  for (const [name, body, status, parameter] of ROWS) {
+    await row(`the union of all graphs, by its name: ${name}: ${status}`, async (t) => {
+      await send(first)
+      const answer = await world.as('owner')('POST', `/sparql${parameter ? `?${using}` : ''}`, update(PREFIXES + body))
+      t.equal(answer.status, status, answer.text)
+      t.equal(await got(), status === 200 ? 1 : 0)
+    })
+  }
 }
 
 /** Design 3: updates behave as if they ran one after the other. */
