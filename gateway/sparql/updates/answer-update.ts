@@ -17,7 +17,7 @@ import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { StoreOnly } from '../language/update-plan.js'
 import { carryOutPlan } from './carry-out.js'
 import { keepingRoots } from './keep-roots.js'
-import { isForStore, isOfGateway, OF_GATEWAY } from './touched-graphs.js'
+import { isForStore, reservedName } from './touched-graphs.js'
 import { updateRights } from './update-rights.js'
 
 const refused = (detail: string): Problem => problem('access.graphs', detail)
@@ -51,7 +51,8 @@ export async function answerUpdate(
   const { facts, decision } = decided
   const rights = updateRights(context, facts)
   if (isFailure(rights)) return rights
-  const { plan } = update
+  const { plan, reserved } = update
+  if (reserved !== undefined) return reservedName(reserved)
   const isPlanned =
     plan &&
     (!rights.isFree ||
@@ -84,7 +85,6 @@ async function sendToStore(
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
-  if (writeSet !== 'dataset' && writeSet.some(isOfGateway)) return OF_GATEWAY
   const members = sharersOf(application.store, gateway)
   const sharers = members.map((member) => member.application)
   // The traits say whether the default graph is recorded.
