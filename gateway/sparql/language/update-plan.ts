@@ -66,7 +66,8 @@ function searchOf(steps: readonly UpdateStep[]): Search | undefined {
     if (reads && (reads.any || reads.default) && !like) return undefined
     if (like) likes.push(like)
   }
-  return searchFor(likes, { clears, copies })
+  const isVolatile = steps.some((step) => step.kind === 'change' && step.pattern?.isVolatile === true)
+  return searchFor(likes, { clears, copies, isVolatile })
 }
 
 function openOf(step: UpdateStep): OpenStep | undefined {

@@ -23,6 +23,8 @@ export interface StepPattern {
   readonly each: boolean
   /** True if BIND, VALUES, SELECT or GROUP BY may give a variable a term that no graph has. */
   readonly makesTerms: boolean
+  /** True if functions such as STRUUID may give other solutions each time. */
+  readonly isVolatile?: boolean
   /** The dataset of USING or WITH; undefined if the text has none. */
   readonly default: readonly string[] | undefined
   readonly named: readonly string[] | undefined
@@ -175,6 +177,7 @@ function patternStep(operation: Node, tokens: readonly Token[], values: ParsedVa
     variables: [...new Set(terms.filter((term) => term.startsWith('?')))],
     each: terms.some((term) => term.startsWith('_:')),
     makesTerms: whereTokens.some(({ text }) => text === 'AS' || text === 'VALUES'),
+    isVolatile: findings.volatile,
     // SPARQL 1.1 Update §3.1.3: USING replaces WITH, which names the default graph only.
     default: hasUsing ? using.default : graph ? [withGraph] : undefined,
     named: hasUsing ? using.named : undefined,

@@ -58,6 +58,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await operations(setting)
   await variables(setting)
   await unionByName(setting)
+  await freshNames(setting)
   await oneAfterTheOther(setting)
   await rights(setting)
   t.comment(kind)
@@ -347,6 +348,52 @@ async function unionByName({ world, row, make, send, stored }: Setting): Promise
       t.equal(await got(), status === 200 ? 1 : 0)
     })
   }
+}
+
+/** SPARQL 1.1 Update §3.1.3: names of graphs that are others each time the pattern is evaluated. */
+async function freshNames({ world, row, make, send, stored }: Setting): Promise<void> {
+  const source = await make('<> ex:fresh 1, 2 .')
+  const parent = await make('<> a dh:Container .')
+  const rule = '/admin/acl/authorizations/updates-fresh/'
+  const of = `acl:agent <${world.webIdOf('stranger')}> ; acl:mode acl:Read, acl:Write`
+  const body = `<#a> a acl:Authorization ; ${of} ; acl:accessTo <${world.base}sparql>, <${source}>, <${parent}> ; acl:default <${parent}> .`
+  await make(body, rule)
+  const fresh = `BIND(IRI(CONCAT("${parent}", STRUUID(), "/")) AS ?g)`
+  const into = `INSERT { GRAPH ?g { ?g ex:of ?o } } WHERE { GRAPH <${source}> { ?s ex:fresh ?o } ${fresh} }`
+  const made = async (): Promise<number> => {
+    const query = `SELECT ?g { GRAPH ?g { ?g <http://example.org/of> ?o } }`
+    const target = `/sparql?${new URLSearchParams({ query }).toString()}`
+    const { text } = await world.as('owner')('GET', target, accept('text/csv'))
+    return text.trim().split(/\r?\n/).length - 1
+  }
+  for (const who of ['owner', 'stranger']) {
+    await row(`documents with names of STRUUID, as ${who}`, async (t) => {
+      const before = await made()
+      const answer = await send(into, who)
+      t.equal(answer.status, 200, answer.text)
+      t.equal(await made(), before + 2, 'a document for each solution')
+    })
+  }
+  await row('fresh names of graphs that the agent may not write: nothing changes', async (t) => {
+    const before = await made()
+    const elsewhere = into.replace(`"${parent}"`, `"http://example.org/fresh/"`)
+    t.equal((await send(elsewhere, 'stranger')).status, 403)
+    t.equal(await made(), before)
+  })
+  await row('a choice of graphs by RAND', async (t) => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => make('<> ex:chosen 1 .')))
+    const answer = await send(
+      'DELETE { GRAPH ?g { ?s ex:chosen ?o } } WHERE { GRAPH ?g { ?s ex:chosen ?o } FILTER(RAND() < 0.5) }',
+    )
+    t.equal(answer.status, 200, answer.text)
+    const left = (await Promise.all(all.map(stored))).filter((lines) => /chosen/.test(String(lines)))
+    t.ok(left.length < all.length, 'some were chosen')
+  })
+  await row('fresh names in a later operation are refused, with the reason', async (t) => {
+    const answer = await send(`INSERT DATA { GRAPH <${source}> { ex:s ex:p 1 } } ; ${into}`, 'stranger')
+    t.match(answer, { status: 413, text: /STRUUID in an operation after the first/ })
+  })
+  t.equal((await world.as('owner')('DELETE', rule)).status, 204)
 }
 
 /** Design 3: updates behave as if they ran one after the other. */
