@@ -42,7 +42,6 @@ export function writesOf(operations: readonly Node[], iriOf: (term: Node) => str
   const [graphs, loads] = [new Set<string>(), [] as string[]]
   let [everything, isCleared] = [false, false]
   let reserved: string | undefined
-
   const named = (term: unknown): void => {
     if (term === undefined) graphs.add(DEFAULT_GRAPH)
     else if (isIriNode(term)) {
