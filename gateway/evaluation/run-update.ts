@@ -1,5 +1,6 @@
 // Runs an update on copies of the graphs that it names. Oxigraph finds the solutions, and the copies change as sets of
 // N-Triples lines, as in a PATCH (run-patch.ts). WHERE reads only visible graphs (design 4).
+import { MERGED_GRAPHS } from '../../policies/authorizations/reach.js'
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
@@ -295,13 +296,17 @@ function solve(
   pattern: StepPattern,
 ): PatchValues[] | Problem {
   const found = (store: CoveredStore): PatchValues[] | Problem => {
+    const isMerge = pattern.default?.includes(MERGED_GRAPHS) === true
+    // Solid's draft §7.4: all named graphs stay, unless USING NAMED lists some.
+    const listed = isMerge && pattern.named?.length === 0 ? undefined : pattern.named
     for (const [graph, { isVisible, lines }] of copies) {
-      const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)
+      const isNamed = isVisible && graph !== DEFAULT_GRAPH && (listed?.includes(graph) ?? true)
       if (isNamed && lines) store.load([...lines].map((line) => `${line.slice(0, -1)}<${graph}> .`))
     }
-    const ofStore = isUnion ? [...copies.keys()].filter((graph) => graph !== DEFAULT_GRAPH) : [DEFAULT_GRAPH]
+    const everyNamed = [...copies.keys()].filter((graph) => graph !== DEFAULT_GRAPH)
+    const stated = isMerge ? everyNamed : pattern.default
     // SPARQL 1.1 §13.2: merging several graphs removes duplicate triples.
-    const merged = (pattern.default ?? ofStore).flatMap((graph) => {
+    const merged = (stated ?? (isUnion ? everyNamed : [DEFAULT_GRAPH])).flatMap((graph) => {
       const copy = copies.get(graph)
       return copy?.isVisible ? [...(copy.lines ?? [])] : []
     })

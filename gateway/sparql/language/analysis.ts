@@ -62,6 +62,8 @@ export interface QueryAnalysis {
 export interface UpdateAnalysis {
   readonly text: string
   readonly writeSet: GraphSet
+  /** See `writesOf`. */
+  readonly reserved?: string | undefined
   readonly reads: Reads
   readonly removes: RemovedGraphs
   /** See `writesOf`. */

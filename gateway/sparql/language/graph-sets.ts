@@ -1,6 +1,7 @@
 // The sets of graphs that a query reads and an update writes: names, or the whole dataset if the text does not name
 // them (SPARQL 1.1 Update §3). Pure.
-import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
+import { DEFAULT_GRAPH, OWN_GRAPHS } from '../../../policies/vocabulary.js'
 import { isIriNode, type Node } from './tree.js'
 
 export type GraphSet = 'dataset' | readonly string[]
@@ -21,8 +22,16 @@ export function graphSetOf(graphs: ReadonlySet<string>): GraphSet {
   return [...graphs].every((graph) => PLAIN.test(graph) && !MAGIC.test(graph)) ? [...graphs].sort() : 'dataset'
 }
 
+/**
+ * True for names that no graph of an update may have: those of the gateway's own graphs (design 6), to which the mark of
+ * the default graph belongs, and the name of the union.
+ */
+export const isReserved = (name: string): boolean => name.startsWith(OWN_GRAPHS) || name === MERGED_GRAPHS
+
 interface Writes {
   readonly writeSet: GraphSet
+  /** The first reserved name of a graph to change. `writeSet` does not tell it from the default graph. */
+  readonly reserved: string | undefined
   readonly loads: readonly string[]
   /** If the update has CLEAR or DROP of ALL or NAMED, and names all other graphs that it can change: these graphs. */
   readonly besideCleared: readonly string[] | undefined
@@ -32,11 +41,14 @@ interface Writes {
 export function writesOf(operations: readonly Node[], iriOf: (term: Node) => string): Writes {
   const [graphs, loads] = [new Set<string>(), [] as string[]]
   let [everything, isCleared] = [false, false]
-
+  let reserved: string | undefined
   const named = (term: unknown): void => {
     if (term === undefined) graphs.add(DEFAULT_GRAPH)
-    else if (isIriNode(term)) graphs.add(iriOf(term))
-    else everything = true
+    else if (isIriNode(term)) {
+      const name = iriOf(term)
+      if (isReserved(name)) reserved ??= name
+      graphs.add(name)
+    } else everything = true
   }
   /** GraphRef or GraphRefAll (SPARQL 1.1 §19.8 [46], [47]). */
   const reference = (graph: Node): void => {
@@ -84,5 +96,5 @@ export function writesOf(operations: readonly Node[], iriOf: (term: Node) => str
   }
   const beside = everything ? 'dataset' : graphSetOf(graphs)
   const besideCleared = isCleared && beside !== 'dataset' ? beside : undefined
-  return { writeSet: isCleared ? 'dataset' : beside, loads, besideCleared }
+  return { writeSet: isCleared ? 'dataset' : beside, reserved, loads, besideCleared }
 }

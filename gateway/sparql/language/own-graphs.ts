@@ -1,5 +1,6 @@
-// Ensures that updates do not change the gateway's own graphs: no variable in their templates matches one (design 6).
-// Pure.
+// Ensures that updates do not change the gateway's own graphs, nor create one with the name of the union: no variable
+// in their templates matches one (design 6). Pure.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { OWN_GRAPHS } from '../../../policies/vocabulary.js'
 import { lastGroup, type Token } from './tokens.js'
 
@@ -33,8 +34,11 @@ function sparing(operation: readonly Token[]): readonly Token[] {
   if (graphs.length === 0) return operation
   const made = (text: string): Token => ({ text, at: operation[place]!.at })
   const conditions = [...new Set(graphs)].flatMap((graph) =>
-    // A variable without a value fills no quad: the others of its solution remain.
-    `FILTER ( COALESCE ( ! STRSTARTS ( STR ( ${graph} ) , "${OWN_GRAPHS}" ) , TRUE ) )`.split(' '),
+    // A variable without a value fills no quad: the others of its solution remain. Oxigraph does not read TRUE.
+    [
+      `FILTER ( COALESCE ( ! STRSTARTS ( STR ( ${graph} ) , "${OWN_GRAPHS}" )`,
+      `&& STR ( ${graph} ) != "${MERGED_GRAPHS}" , true ) )`,
+    ].flatMap((text) => text.split(' ')),
   )
   const before =
     next === 'WHERE'

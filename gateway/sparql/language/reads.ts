@@ -1,4 +1,5 @@
 // The graphs that the patterns of a query or an update read: graphs by name, the default graph, any graph. Pure.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { isFailure } from '../../problem.js'
 import { datasetIn, findingsIn, type Findings, type Node } from './tree.js'
 
@@ -8,7 +9,10 @@ export interface Reads {
   readonly graphs: readonly string[]
   /** Patterns read the default graph, and no dataset says which graphs it consists of. */
   readonly default: boolean
-  /** Patterns have GRAPH with a variable, and no dataset lists the graphs. */
+  /**
+   * Patterns have GRAPH with a variable, and no dataset lists the graphs; or they read the union of all graphs, by its
+   * name (see MERGED_GRAPHS).
+   */
   readonly any: boolean
   /** A predicate may be a function of the store, which may read anything. */
   readonly magic: boolean
@@ -29,7 +33,7 @@ export const readsOver = (
 ): Reads => ({
   graphs: [...new Set([...graphs, ...(stated?.default ?? []), ...(stated?.named ?? [])])],
   default: readsDefault && !stated?.default.length,
-  any: readsAnyGraph && !stated?.named.length,
+  any: (readsAnyGraph && !stated?.named.length) || stated?.default.includes(MERGED_GRAPHS) === true,
   magic: isMagic,
 })
 

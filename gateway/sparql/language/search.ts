@@ -20,9 +20,11 @@ export interface Search {
   /** True if a step clears all graphs; true if a step copies the default graph. */
   readonly clears: boolean
   readonly copies: boolean
+  /** True if a pattern may have other solutions each time, even over the same graphs. */
+  readonly isVolatile: boolean
 }
 
-export function searchFor(likes: readonly Likes[], uses: Pick<Search, 'clears' | 'copies'>): Search {
+export function searchFor(likes: readonly Likes[], uses: Pick<Search, 'clears' | 'copies' | 'isVolatile'>): Search {
   const [any, ofDefault] = (['any', 'default'] as const).map((place) => likes.flatMap((each) => each[place]))
   return {
     graphs: graphsWith(any!),

@@ -1,6 +1,7 @@
 // SPARQL in ARQ's syntax, which the parser cannot read but the store may: its tokens are analysed instead. Pure. It
 // fails closed. A text is passed on only if no token could reach beyond the store, or cost more than a parsed text may.
 // It is taken to read and write everything.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { OWN_GRAPHS } from '../../../policies/vocabulary.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './analysis.js'
@@ -87,6 +88,7 @@ function reasonAgainstQuery(tokens: readonly Token[]): string | undefined {
 
 function reasonAgainstUpdate(tokens: readonly Token[]): string | undefined {
   if (tokens.some(({ text }) => text.startsWith(`<${OWN_GRAPHS}`))) return 'it names a graph of the gateway'
+  if (tokens.some(({ text }) => text === `<${MERGED_GRAPHS}>`)) return 'the store does not know the name of the union'
   return operationsIn(tokens).every((operation) => CHANGING.has(firstOf(operation)))
     ? reasonAgainst(tokens, 0)
     : 'it has an operation of an unknown form'

@@ -1,5 +1,6 @@
 // Everything to find out before the steps of an update are carried out: the graphs that they touch and read (design 3,
 // 4). Pure.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed } from './parse.js'
 import { isOwnName, type QuadTemplate } from './quad-templates.js'
@@ -61,11 +62,12 @@ function searchOf(steps: readonly UpdateStep[]): Search | undefined {
   if (copies) likes.push({ any: [], default: [ANY_TRIPLE] })
   for (const step of steps) {
     const { reads, likes: like } = (step.kind === 'change' && step.pattern) || { reads: undefined, likes: undefined }
-    if (reads && !reads.graphs.every(isOwnName)) return undefined
+    if (reads && !reads.graphs.every((graph) => isOwnName(graph) || graph === MERGED_GRAPHS)) return undefined
     if (reads && (reads.any || reads.default) && !like) return undefined
     if (like) likes.push(like)
   }
-  return searchFor(likes, { clears, copies })
+  const isVolatile = steps.some((step) => step.kind === 'change' && step.pattern?.isVolatile === true)
+  return searchFor(likes, { clears, copies, isVolatile })
 }
 
 function openOf(step: UpdateStep): OpenStep | undefined {
@@ -125,7 +127,8 @@ function readsOf(steps: readonly UpdateStep[]): readonly string[] {
   const graphs = steps.flatMap((step) =>
     'source' in step ? [step.source] : 'pattern' in step ? (step.pattern?.reads.graphs ?? []) : [],
   )
-  return [...new Set(graphs)]
+  // No graph has the name of the union: USING means others by it, and GRAPH finds nothing.
+  return [...new Set(graphs)].filter((graph) => graph !== MERGED_GRAPHS)
 }
 
 function loadsOf(steps: readonly UpdateStep[]): readonly Load[] {

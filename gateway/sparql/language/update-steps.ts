@@ -1,5 +1,6 @@
 // An update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch (design
 // 3, 4). Pure. The access check and the execution use the same steps.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { isFailure } from '../../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, ParsedValues } from './parse.js'
@@ -22,6 +23,8 @@ export interface StepPattern {
   readonly each: boolean
   /** True if BIND, VALUES, SELECT or GROUP BY may give a variable a term that no graph has. */
   readonly makesTerms: boolean
+  /** True if functions such as STRUUID may give other solutions each time. */
+  readonly isVolatile?: boolean
   /** The dataset of USING or WITH; undefined if the text has none. */
   readonly default: readonly string[] | undefined
   readonly named: readonly string[] | undefined
@@ -174,15 +177,22 @@ function patternStep(operation: Node, tokens: readonly Token[], values: ParsedVa
     variables: [...new Set(terms.filter((term) => term.startsWith('?')))],
     each: terms.some((term) => term.startsWith('_:')),
     makesTerms: whereTokens.some(({ text }) => text === 'AS' || text === 'VALUES'),
+    isVolatile: findings.volatile,
     // SPARQL 1.1 Update §3.1.3: USING replaces WITH, which names the default graph only.
     default: hasUsing ? using.default : graph ? [withGraph] : undefined,
     named: hasUsing ? using.named : undefined,
     with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,
     reads,
-    likes: likes && { any: reads.any ? likes.any : [], default: reads.default ? likes.default : [] },
+    likes: likes && likesOver(likes, reads, using.default),
   }
   return { kind: 'change', pattern, remove, add }
 }
+
+/** The union of all graphs has the triples of any graph, whatever the default graph of the store is. */
+const likesOver = (likes: Likes, reads: Reads, defaultGraphs: readonly string[]): Likes => ({
+  any: [...(reads.any ? likes.any : []), ...(defaultGraphs.includes(MERGED_GRAPHS) ? likes.default : [])],
+  default: reads.default ? likes.default : [],
+})
 
 /** The SELECT whose solutions fill the templates, at most SOLUTION_LIMIT + 1 of them. */
 export function queryOf({ base, group, variables, each }: StepPattern): string {

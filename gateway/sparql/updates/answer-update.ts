@@ -1,4 +1,5 @@
 // Answers SPARQL updates: takes the locks, performs the update, and refreshes the caches and rules that depend on it.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { type Lock, everyUpdate, everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'
@@ -16,7 +17,7 @@ import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { StoreOnly } from '../language/update-plan.js'
 import { carryOutPlan } from './carry-out.js'
 import { keepingRoots } from './keep-roots.js'
-import { isForStore, isOfGateway, OF_GATEWAY } from './touched-graphs.js'
+import { isForStore, reservedName } from './touched-graphs.js'
 import { updateRights } from './update-rights.js'
 
 const refused = (detail: string): Problem => problem('access.graphs', detail)
@@ -50,7 +51,8 @@ export async function answerUpdate(
   const { facts, decision } = decided
   const rights = updateRights(context, facts)
   if (isFailure(rights)) return rights
-  const { plan } = update
+  const { plan, reserved } = update
+  if (reserved !== undefined) return reservedName(reserved)
   const isPlanned =
     plan &&
     (!rights.isFree ||
@@ -63,11 +65,17 @@ export async function answerUpdate(
   if (isPlanned) {
     const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
-    // The store would fetch the sources again, without limits.
-    if (!rights.isFree || plan.loads.length > 0) return outcome.reason
+    // The store would fetch the sources again, without limits. It would take the name of the union for an empty graph.
+    if (!rights.isFree || plan.loads.length > 0 || namesUnion(update)) return outcome.reason
   }
-  return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
+  if (!rights.isFree) return storeOnly(update)
+  return namesUnion(update) ? UNION : sendToStore(context, update, decided)
 }
+
+const namesUnion = ({ reads }: UpdateAnalysis): boolean => reads.graphs.includes(MERGED_GRAPHS)
+const UNION = refused(
+  `The triplestore, which has to carry this update out, does not know <${MERGED_GRAPHS}>. Name the graphs that the pattern reads.`,
+)
 
 /** Sends the update to the store unchanged. */
 async function sendToStore(
@@ -77,7 +85,6 @@ async function sendToStore(
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
-  if (writeSet !== 'dataset' && writeSet.some(isOfGateway)) return OF_GATEWAY
   const members = sharersOf(application.store, gateway)
   const sharers = members.map((member) => member.application)
   // The traits say whether the default graph is recorded.

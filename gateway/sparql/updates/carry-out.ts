@@ -2,6 +2,7 @@
 // each document keeps its managed properties, and agents change only what they may (design 3, 4).
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
 import { everyUpdate, everyWrite, type Lock } from '../../documents/locks.js'
+import { sharersOf } from '../../gateway.js'
 import { commit, type WritePlan } from '../../methods/commit.js'
 import type { Writing } from '../../methods/write-rules.js'
 import { afterEdit, changesOf } from '../../methods/edit-documents.js'
@@ -90,6 +91,7 @@ async function carryOutRounds(
   if (isFailure(first) || isForStore(first)) return first
   let touches = first ? touchesOf(open!, first) : []
   let loaded: LoadedSources | undefined
+  let isAlone = false
   for (let round = 0; round < (search ? MOST_ROUNDS_OF_COPIES : MOST_ROUNDS); round++) {
     const named = namedIn(plan, touches)
     if (named.length > MOST_GRAPHS) return TOO_MANY_GRAPHS
@@ -113,16 +115,21 @@ async function carryOutRounds(
       // The rules may also have changed while the store answered.
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
-      const again = now && beyond(touchesOf(open!, now), named)
-      return again ?? planOf({ context, text, rights, named, loaded: sources, plan, seen }, now)
+      const found = now ? touchesOf(open!, now) : []
+      const pinned = isAlone ? namedIn(plan, found) : named
+      const again = beyond(found, pinned)
+      return again ?? planOf({ context, text, rights, named: pinned, loaded: sources, plan, seen }, now)
     }
-    const locks = locksOf(context, named, (open ?? search) !== undefined)
+    const locks = locksOf(context, named, (open ?? search) !== undefined, isAlone)
     const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isRecorded(graph) ? [graph] : []))
     const outcome = await commit<Outcome | Again>(updating(context), { locks, settles, signal: left }, pinnedPlan)
     if (!isAgain(outcome)) return outcome
     touches = outcome.again
+    // RAND, UUID and the like give other graphs each time: the next solutions are carried out, whatever their graphs
+    // are, without any other write between them and the change (SPARQL 1.1 Update §3.1.3).
+    isAlone = opened?.asked.volatile === true
   }
-  return search ? TOO_DEEP : UNSTEADY
+  return !search ? UNSTEADY : search.isVolatile ? OTHER_EACH_TIME : TOO_DEEP
 }
 
 /**
@@ -165,6 +172,10 @@ const TOO_DEEP = tooMuch(
   `More than ${MOST_ROUNDS_OF_COPIES - 1} operations of the update depend on one another to find their graphs.`,
 )
 
+const OTHER_EACH_TIME = tooMuch(
+  'NOW, RAND, UUID or STRUUID in an operation after the first gives the update other graphs each time it runs.',
+)
+
 const UNSTEADY = problem('server.overloaded', 'Other writes keep changing the graphs of the update. Retry shortly.', {
   fields: [['Retry-After', '1']],
 })
@@ -190,6 +201,11 @@ async function planOf(
   solutions: Solutions | undefined,
 ): Promise<WritePlan<Outcome | Again> | Problem> {
   const { application, gateway } = context
+  // Graphs that were found only now may be in doubt, too.
+  for (const { graph, touch } of pinned) {
+    const doubt = touch && application.isRecorded(graph) ? await application.journalled.settle(graph) : undefined
+    if (doubt) return doubt
+  }
   const named = seen ? withRead(pinned, seen.graphs) : pinned
   const graphs = named.length > MOST_GRAPHS ? TOO_MANY_GRAPHS : await findGraphs(context, rights, named)
   if (isFailure(graphs)) return graphs
@@ -250,9 +266,14 @@ function withRead(named: readonly NamedGraphs[], reads: readonly string[]): read
 
 /**
  * Locks written graphs exclusively. Locks graphs that are read by name, and parents of documents that may be created,
- * against changes.
+ * against changes. `isAlone`: also against writes of all other graphs of the store.
  */
-function locksOf({ application }: Context, named: readonly NamedGraphs[], isOpen: boolean): readonly Lock[] {
+function locksOf(
+  { application, gateway }: Context,
+  named: readonly NamedGraphs[],
+  isOpen: boolean,
+  isAlone: boolean,
+): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined
       ? [graph]
@@ -264,7 +285,9 @@ function locksOf({ application }: Context, named: readonly NamedGraphs[], isOpen
   const others = [...new Set(shared)].filter((graph) => !exclusive.has(graph))
   return [
     everyUpdate(application, isOpen ? 'exclusive' : 'shared'),
-    everyWrite(application, 'shared'),
+    ...(isAlone
+      ? sharersOf(application.store, gateway).map((sharer) => everyWrite(sharer.application, 'exclusive'))
+      : [everyWrite(application, 'shared')]),
     ...[...exclusive].map((graph) => [graph, 'exclusive'] as const),
     ...others.map((graph) => [graph, 'shared'] as const),
   ]

@@ -5,7 +5,7 @@ import { nTriplesTerm, type Term } from '../../rdf/graph.js'
 import { readFactsNow } from '../../documents/document.js'
 import { askerOf, type Context } from '../../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../language/analysis.js'
-import { DEFAULT_GRAPH } from '../language/graph-sets.js'
+import { DEFAULT_GRAPH, isReserved } from '../language/graph-sets.js'
 import type { OpenStep } from '../language/update-plan.js'
 import { graphOfValue } from '../language/quad-templates.js'
 import { waysOf, type Solutions } from '../language/touches.js'
@@ -14,7 +14,7 @@ import type { StepPattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { selectBatches } from '../../stores/select.js'
 import { StoreBreak, type Call } from '../../stores/store.js'
-import { isOfGateway, tooMuch, type ForStore } from './touched-graphs.js'
+import { tooMuch, type ForStore } from './touched-graphs.js'
 import { queryOfView } from '../queries/restrict-for-agent.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
 
@@ -97,19 +97,20 @@ export async function solve(
           continue
         }
         const solution = new Map<string, string>()
-        let isOwn = false
+        let isSpared = false
         for (const [i, term] of row.entries()) {
           if (!term) continue
           if (hasBlankNode(term)) return BLANK
           const written = nTriplesTerm(term)
           const graph = graphs.has(`?${columns[i]!}`) ? graphOfValue(written) : undefined
           if (graph !== undefined && isOddName(graph)) return ODD_NAME
-          isOwn ||= graph !== undefined && isOfGateway(graph)
+          isSpared ||= graph !== undefined && isReserved(graph)
           characters += written.length
           solution.set(`?${columns[i]!}`, written)
         }
-        // No update changes the graphs of the gateway: `DELETE WHERE { GRAPH ?g { … } }` does not mean them.
-        if (!isOwn) solutions.push(solution)
+        // No update changes the graphs of the gateway: `DELETE WHERE { GRAPH ?g { … } }` does not mean them. This is
+        // asked of the store's own names: the mark of the default graph comes later.
+        if (!isSpared) solutions.push(solution)
       }
       if (solutions.length > MOST_ROWS || characters > MOST_CHARACTERS) return TOO_MANY
     }

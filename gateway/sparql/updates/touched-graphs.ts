@@ -6,10 +6,9 @@ import type { FoundDocument } from '../../methods/edit-documents.js'
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
-import { DEFAULT_GRAPH } from '../language/graph-sets.js'
+import { DEFAULT_GRAPH, isReserved } from '../language/graph-sets.js'
 import type { Touch } from '../language/touches.js'
-import { isOwnGraph } from '../../stores/graph-names.js'
-import { isDocumentName, isNameOfStores } from '../../../policies/authorizations/reach.js'
+import { isDocumentName, isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import {
   rightsOnUpdate,
   isRefusedOther,
@@ -37,10 +36,17 @@ export const tooMuch = (detail: string): ForStore => ({
 export const TOO_MANY_GRAPHS = tooMuch(`The update uses more than ${MOST_GRAPHS} graphs.`)
 const TOO_LARGE = tooMuch(`The graphs of the update have more than ${MOST_CHARACTERS / 2 ** 20} MiB.`)
 
-/** True for graphs that only the gateway writes. */
-export const isOfGateway = (graph: string): boolean => graph !== DEFAULT_GRAPH && isOwnGraph(graph)
+/** True for names of graphs that no update writes. Here DEFAULT_GRAPH is the default graph, not a name. */
+const isOfNoUpdate = (graph: string): boolean => graph !== DEFAULT_GRAPH && isReserved(graph)
 
-export const OF_GATEWAY = problem(
+/** The refusal of an update that writes a graph with a reserved name (see `writesOf`). */
+export const reservedName = (name: string): Problem => (name === MERGED_GRAPHS ? NO_GRAPH : OF_GATEWAY)
+
+const NO_GRAPH = problem(
+  'access.graphs',
+  `No graph has the name <${MERGED_GRAPHS}>: it means the union of all graphs, which cannot be written. Name one graph.`,
+)
+const OF_GATEWAY = problem(
   'access.graphs',
   'Graphs that begin with urn:triplegate: belong to the gateway. Leave them out of the update.',
 )
@@ -201,7 +207,7 @@ async function findOther(finding: Finding, named: NamedGraphs): Promise<CopiedGr
 
 /** True if the agent may read a graph that is not a document; a problem if its touch is refused. */
 async function otherFound({ context, rights }: Finding, { graph, touch }: NamedGraphs): Promise<boolean | Problem> {
-  if (touch && isOfGateway(graph)) return rights.isFree ? OF_GATEWAY : REFUSED
+  if (touch && isOfNoUpdate(graph)) return rights.isFree ? reservedName(graph) : REFUSED
   if (rights.isFree) return true
   // A store may use the name for its default graph, or for several graphs.
   if (graph !== DEFAULT_GRAPH && isNameOfStores(graph)) return touch ? REFUSED : false

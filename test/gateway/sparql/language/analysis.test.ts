@@ -515,7 +515,7 @@ const passing = (kind: 'query' | 'update', text: string, syntax: 'standard' | 's
     dataset: using && { default: ['http://d/'], named: [] },
   })
 const SPARED = (graph: string): string =>
-  `FILTER( COALESCE( ! STRSTARTS( STR( ${graph} ) , "urn:triplegate:" ) , TRUE ) )`
+  `FILTER( COALESCE( ! STRSTARTS( STR( ${graph} ) , "urn:triplegate:" ) && STR( ${graph} ) != "http://www.w3.org/ns/solid/sparql#union-default-graph" , true ) )`
 const SPARING: [text: string, sent: string][] = [
   [
     'DELETE WHERE { GRAPH ?g { ?s ?p ?o } GRAPH ?h { ?o ?q ?g } }',
@@ -567,6 +567,11 @@ const KEPT_BACK: [kind: 'query' | 'update', text: string, reason: RegExp][] = [
   ['update', 'INSERT {} WHERE { LATERAL {} } ; LATERAL {}', /unknown form/],
   ['update', 'INSERT {} WHERE { LATERAL { SERVICE SILENT ?x {} } }', /the word SERVICE/],
   ['update', 'INSERT { GRAPH <urn:triplegate:log> { ?s ?p 1 } } WHERE { LATERAL {} }', /graph of the gateway/],
+  [
+    'update',
+    'INSERT { GRAPH <http://www.w3.org/ns/solid/sparql#union-default-graph> { ?s ?p 1 } } WHERE { LATERAL {} }',
+    /name of the union/,
+  ],
   ['update', LATERAL, /unknown form/],
 ]
 await row('--sparql-syntax store: text for the store alone is passed on, as reading and writing everything', (t) => {

@@ -1,6 +1,7 @@
 // W3C's tests of the SPARQL 1.1 Protocol (rdf-tests, sparql11/protocol), by name, as the owner. The requests follow
 // their descriptions. The embedded store has documents only, so its graphs have names below the base.
 import t from 'tap'
+import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import { isOwnGraph } from '../../../../gateway/stores/graph-names.js'
 import type { Answer } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
@@ -207,6 +208,9 @@ void forEachStore(
         [`COPY ${beside} TO <${own}>`, 403],
         [`ADD DEFAULT TO <${own}>`, 403],
         [`INSERT DATA { GRAPH <${own}> { <a> <b> 1 } GRAPH ${beside} { <a> <b> 1 } }`, 403],
+        // These do not name all that they write, so that only the store can carry them out.
+        [`CLEAR ALL ; INSERT DATA { GRAPH <${own}> { <a> <b> 1 } }`, 403],
+        [`INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { <a> <b> 1 } } ; INSERT { GRAPH ?g { <a> <b> 1 } GRAPH <${own}> { <a> <b> 1 } } WHERE { BIND(${beside} AS ?g) }`, 403], // prettier-ignore
         [`INSERT DATA { GRAPH ${beside} { <a> <b> 1 } } ; INSERT { GRAPH ?g { <a> <b> 1 } } WHERE { GRAPH ${beside} { ?s ?p 1 } ${computed} }`, 200], // prettier-ignore
         [`INSERT { GRAPH ?g { <a> <b> 1 } } WHERE { ${computed} }`, 200],
         ['DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p "2" } } WHERE { GRAPH ?g { ?s ?p ?o FILTER(?p = <urn:own>) } }', 200], // prettier-ignore
@@ -216,6 +220,41 @@ void forEachStore(
         t.equal(await stores.endUser.read(own), `${triple}\n`, text)
       }
       t.notMatch((await owner('GET', '/beside/')).text, 'urn:own', 'documents are changed by variables')
+    })
+    await row('no graph has the name of the default graph or of the union: an update cannot write it', async (t) => {
+      const inStore = async (): Promise<readonly string[]> => {
+        const found = '?s ?p ?o FILTER(?p = <urn:reserved>)'
+        const body = `SELECT ?o { { ${found} } UNION { GRAPH ?g { ${found} } } }`
+        return (await ask(world, { type: QUERY, accept: 'text/csv', body })).text.trim().split(/\r?\n/).slice(1)
+      }
+      for (const [name, reason] of [
+        ['urn:triplegate:default-graph', /belong to the gateway/],
+        [MERGED_GRAPHS, /No graph has the name/],
+      ] as const) {
+        const quad = `GRAPH <${name}> { <urn:s> <urn:reserved> 1 }`
+        const computed = `BIND(IRI(CONCAT("${name.slice(0, 9)}", "${name.slice(9)}")) AS ?g)`
+        const byVariable = `INSERT { GRAPH ?g { <urn:s> <urn:reserved> 2 } } WHERE { ${computed} }`
+        for (const [text, status] of [
+          [`INSERT DATA { ${quad} }`, 403],
+          [`INSERT { ${quad} } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
+          [`WITH <${name}> INSERT { <urn:s> <urn:reserved> 1 } WHERE {}`, 403],
+          [`CLEAR ALL ; INSERT DATA { ${quad} }`, 403],
+          [`DROP GRAPH <${name}>`, 403],
+          [`MOVE SILENT <${name}> TO <${world.base}beside/>`, 403],
+          [`COPY <${world.base}> TO <${name}>`, 403],
+          [byVariable, 200],
+          [`INSERT DATA { GRAPH <${world.base}> { <urn:s> <urn:beside> 1 } } ; ${byVariable}`, 200],
+          [
+            `CREATE SILENT GRAPH <urn:x-arq:DefaultGraph> ; ${byVariable.replace(computed, `VALUES ?g { <${name}> }`)}`,
+            200,
+          ],
+        ] as const) {
+          const answer = await owner('POST', '/sparql', update(text))
+          t.equal(answer.status, status, text)
+          if (status === 403) t.match(answer.text, reason, text)
+          t.same(await inStore(), [], text)
+        }
+      }
     })
     await row('CLEAR ALL of the rules: the documents of the owner and the secretary stay', async (t) => {
       const paths = [world.ownerWebId, world.secretaryWebId].map((webId) => new URL(webId).pathname)

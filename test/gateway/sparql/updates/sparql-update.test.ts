@@ -2,6 +2,7 @@
 // documents change, or none; on both stores.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import type { Answer } from '../../../support/client.js'
 import { touchesOf } from '../../../../gateway/sparql/language/touches.js'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
@@ -56,6 +57,8 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
   await together(setting)
   await operations(setting)
   await variables(setting)
+  await unionByName(setting)
+  await freshNames(setting)
   await oneAfterTheOther(setting)
   await rights(setting)
   t.comment(kind)
@@ -311,6 +314,86 @@ async function variables({ world, row, make, send, stored }: Setting): Promise<v
     t.equal((await send(own)).status, 200)
     t.match(objects(await stored(target), target, 'http://example.org/got'), [/"3"/])
   })
+}
+
+/** Design 4: the union of all graphs by its name, as an agent with all rights. */
+async function unionByName({ world, row, make, send, stored }: Setting): Promise<void> {
+  const using = `using-graph-uri=${encodeURIComponent(MERGED_GRAPHS)}`
+  const source = await make('<> ex:union "1" .')
+  const target = await make('<> ex:p 1 .')
+  const got = async (): Promise<number> => objects(await stored(target), target, 'http://example.org/got').length
+  const insert = `INSERT { GRAPH <${target}> { <${target}> ex:got ?v } }`
+  const into = `${insert} USING <${MERGED_GRAPHS}> WHERE { <${source}> ex:union ?v }`
+  const first = `DELETE DATA { GRAPH <${target}> { <${target}> ex:got "1" } }`
+  const clear = `CLEAR GRAPH <http://example.org/none>`
+  // The store, which does not know the name, never gets such an update.
+  const many = Array.from({ length: 30 }, (_, i) => i).join(' ')
+  const product = ['?a', '?b', '?c'].map((name) => `VALUES ${name} { ${many} }`).join(' ')
+  // prettier-ignore
+  const ROWS: [name: string, update: string, status: number, parameter?: boolean][] = [
+    ['in the first operation', into, 200],
+    ['in a later one', `${first} ; ${into}`, 200],
+    ['in a later one, after CLEAR of another graph', `${clear} ; ${into}`, 200],
+    ['as using-graph-uri', `${first} ; ${insert} WHERE { <${source}> ex:union ?v }`, 200, true],
+    ['as using-graph-uri of DELETE WHERE', `${first} ; DELETE WHERE { GRAPH <${target}> { ?s ex:none ?o } } ; ${insert} WHERE { <${source}> ex:union ?v }`, 200, true],
+    ['with more solutions than the gateway takes', `INSERT { GRAPH <${target}> { ex:s ex:got ?a, ?b, ?c } } USING <${MERGED_GRAPHS}> WHERE { <${source}> ex:union ?v ${product} }`, 413],
+    ['next to a name that only the store knows', `INSERT DATA { GRAPH <urn:x-arq:DefaultGraph> { ex:s ex:p 1 } } ; ${into}`, 403],
+    ['next to CLEAR ALL', `CLEAR ALL ; ${into}`, 403],
+  ]
+  for (const [name, body, status, parameter] of ROWS) {
+    await row(`the union of all graphs, by its name: ${name}: ${status}`, async (t) => {
+      await send(first)
+      const answer = await world.as('owner')('POST', `/sparql${parameter ? `?${using}` : ''}`, update(PREFIXES + body))
+      t.equal(answer.status, status, answer.text)
+      t.equal(await got(), status === 200 ? 1 : 0)
+    })
+  }
+}
+
+/** SPARQL 1.1 Update §3.1.3: names of graphs that are others each time the pattern is evaluated. */
+async function freshNames({ world, row, make, send, stored }: Setting): Promise<void> {
+  const source = await make('<> ex:fresh 1, 2 .')
+  const parent = await make('<> a dh:Container .')
+  const rule = '/admin/acl/authorizations/updates-fresh/'
+  const of = `acl:agent <${world.webIdOf('stranger')}> ; acl:mode acl:Read, acl:Write`
+  const body = `<#a> a acl:Authorization ; ${of} ; acl:accessTo <${world.base}sparql>, <${source}>, <${parent}> ; acl:default <${parent}> .`
+  await make(body, rule)
+  const fresh = `BIND(IRI(CONCAT("${parent}", STRUUID(), "/")) AS ?g)`
+  const into = `INSERT { GRAPH ?g { ?g ex:of ?o } } WHERE { GRAPH <${source}> { ?s ex:fresh ?o } ${fresh} }`
+  const made = async (): Promise<number> => {
+    const query = `SELECT ?g { GRAPH ?g { ?g <http://example.org/of> ?o } }`
+    const target = `/sparql?${new URLSearchParams({ query }).toString()}`
+    const { text } = await world.as('owner')('GET', target, accept('text/csv'))
+    return text.trim().split(/\r?\n/).length - 1
+  }
+  for (const who of ['owner', 'stranger']) {
+    await row(`documents with names of STRUUID, as ${who}`, async (t) => {
+      const before = await made()
+      const answer = await send(into, who)
+      t.equal(answer.status, 200, answer.text)
+      t.equal(await made(), before + 2, 'a document for each solution')
+    })
+  }
+  await row('fresh names of graphs that the agent may not write: nothing changes', async (t) => {
+    const before = await made()
+    const elsewhere = into.replace(`"${parent}"`, `"http://example.org/fresh/"`)
+    t.equal((await send(elsewhere, 'stranger')).status, 403)
+    t.equal(await made(), before)
+  })
+  await row('a choice of graphs by RAND', async (t) => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => make('<> ex:chosen 1 .')))
+    const answer = await send(
+      'DELETE { GRAPH ?g { ?s ex:chosen ?o } } WHERE { GRAPH ?g { ?s ex:chosen ?o } FILTER(RAND() < 0.5) }',
+    )
+    t.equal(answer.status, 200, answer.text)
+    const left = (await Promise.all(all.map(stored))).filter((lines) => /chosen/.test(String(lines)))
+    t.ok(left.length < all.length, 'some were chosen')
+  })
+  await row('fresh names in a later operation are refused, with the reason', async (t) => {
+    const answer = await send(`INSERT DATA { GRAPH <${source}> { ex:s ex:p 1 } } ; ${into}`, 'stranger')
+    t.match(answer, { status: 413, text: /STRUUID in an operation after the first/ })
+  })
+  t.equal((await world.as('owner')('DELETE', rule)).status, 204)
 }
 
 /** Design 3: updates behave as if they ran one after the other. */

@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl, update } from '../../../support/world.js'
 
@@ -72,6 +73,19 @@ const LATER: readonly Row[] = [
   [`CREATE SILENT GRAPH <${MINE}> ; DROP NAMED`, 403],
   [`COPY SILENT <urn:none> TO <${MINE}> ; COPY <urn:none> TO <${MINE}> ; INSERT { GRAPH ?g { <urn:n> <urn:k> 5 } } WHERE { GRAPH ?g { ?r <urn:by> "me" } }`, 422],
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; COPY DEFAULT TO <${MINE}>`, 403],
+  // Solid's draft §7.4: the union of the graphs that the agent may read, by its name; no graph has the name.
+  ...['', `DELETE DATA { GRAPH <${MINE}> { ${SP1} } } ; `].flatMap((first): Row[] => {
+    const mine = first ? { [MINE]: REST } : undefined
+    return [
+      [`${first}INSERT { GRAPH <${APPENDED}> { ?r <urn:seen> ?y } } USING <${MERGED_GRAPHS}> WHERE { ?r <urn:by> "me" . ?x <urn:q> ?y }`, 200,
+        { ...mine, [APPENDED]: [SP2, '<urn:r> <urn:seen> <urn:y>'] }],
+      [`${first}INSERT { GRAPH <${APPENDED}> { ?r <urn:seen> ?g } } USING <${MERGED_GRAPHS}> WHERE { ?r <urn:by> "me" GRAPH ?g { ?x <urn:q> ?y } GRAPH <${READ}> { ?x ?p ?y } }`, 200,
+        { ...mine, [APPENDED]: [SP2, `<urn:r> <urn:seen> <${READ}>`] }],
+      [`${first}INSERT { GRAPH <${APPENDED}> { ?r <urn:seen> ?g } } USING <${MERGED_GRAPHS}> USING NAMED <${MINE}> WHERE { ?r <urn:by> "me" GRAPH ?g { ?x <urn:q>|<urn:by> ?y } }`, 200,
+        { ...mine, [APPENDED]: [SP2, `<urn:r> <urn:seen> <${MINE}>`] }],
+      [`${first}INSERT { GRAPH <${APPENDED}> { ?s <urn:seen> ?o } } WHERE { GRAPH <${MERGED_GRAPHS}> { ?s ?p ?o } }`, 200, mine],
+    ]
+  }),
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s ?p ?o } } WHERE { GRAPH <urn:x-arq:UnionGraph> { ?s ?p ?o } }`, 403],
 ]
 
