@@ -8,6 +8,7 @@ import type { DescribedApplication, DescribedDataspace } from '../../configurati
 import { isInMemory } from '../../configuration/dataspace.js'
 import { historyPlaceOf } from '../../configuration/history-place.js'
 import type { Settings } from '../../configuration/settings.js'
+import { pathBelow } from '../../files/path-below.js'
 import { makeLog } from '../../log.js'
 import { filledMark, makeStores, untilReady, type Stores } from '../../start/open-stores.js'
 import { ownData, RESTORE_FOLDER, type OwnData } from '../../start/own-data.js'
@@ -46,12 +47,15 @@ export async function restore(restoring: RestoreSettings): Promise<void> {
     refuseFull(data, archive.manifest)
     report('writing the data folder')
     const stage = join(work, 'data')
-    await layOutData(archive, stage)
+    const histories = targets.flatMap(({ application, archived: { history } }) =>
+      history ? [{ application, history, repository: repositoryOf(application, settings, stage) }] : [],
+    )
+    await layOutData(archive, stage, histories.map(({ repository }) => repository)) // prettier-ignore
     await layOutFiles(archive, CONFIGURATION, join(stage, CONFIGURATION_FOLDER))
     await readJournals(join(stage, 'history'))
-    for (const { application, archived } of targets) {
+    for (const { application, history, repository } of histories) {
       report(`writing the history of ${application.base}`)
-      if (archived.history) await layOutHistory(archive, archived.history, repositoryOf(application, settings, stage))
+      await layOutHistory(archive, history, repository)
     }
     await fillStores(restoring, targets, owned, id)
     for (const name of await readdir(stage)) await rename(join(stage, name), join(data, name))
@@ -101,9 +105,10 @@ function targetsOf({ archive, dataspaces }: Pick<RestoreSettings, 'archive' | 'd
 
 /** The place of the history by the settings; if that is in the data folder, its place in the folder being prepared. */
 function repositoryOf(application: DescribedApplication, settings: Settings, stage: string): string {
-  const own = historyPlaceOf(application, settings)
-  const place = own && historyPlaceOf(application, { ...settings, data: stage })
-  if (place?.folder !== undefined) return place.folder
+  const folder = historyPlaceOf(application, settings)?.folder
+  const below = folder === undefined ? undefined : pathBelow(settings.data, folder)
+  if (below !== undefined) return join(stage, below)
+  if (folder !== undefined) return folder
   const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
   throw new Unable(`${application.base}: the backup has its history. Give ${flag}.`)
 }
