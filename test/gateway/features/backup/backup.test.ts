@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import { verifyArchive } from '../../../../gateway/features/backup/read-archive.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { ownData, RESTORE_FOLDER } from '../../../../gateway/start/own-data.js'
 import { makeSite, startGateway, untilSettled, type Site } from '../../../crash/gateway-process.js'
@@ -178,7 +179,13 @@ for (const [kind, missing, flagsOf] of KINDS)
       const moved = { ...third, port: 1, folder: join(place, 'fourth') }
       t.match(await run('restore', file, ...settingsOf(moved)), { code: 3, text: 'Give --base' })
     })
-    if (missing === undefined && other.flags.includes('--backend')) await killed(t, file, { ...other, folder: join(place, 'killed'), flags: await flagsOf(t, join(place, 'killed')) }) // prettier-ignore
+    if (missing === undefined && other.flags.includes('--backend'))
+      for (const [name, begunAgain] of [
+        ['killed', killed],
+        ['failed', failed],
+      ] as const)
+        // prettier-ignore
+        await begunAgain(t, file, { ...other, folder: join(place, name), flags: await flagsOf(t, join(place, name)) })
     await killedMeanwhile(t, site, place)
     if (kind === KINDS[1]![0]) await row(t, 'none', 'a flipped byte is found', async (t) => flipped(t, file)) // prettier-ignore
   })
@@ -230,6 +237,32 @@ async function killed(t: Test, file: string, site: Site): Promise<void> {
     t.notMatch(graphs, 'urn:half', 'what it had written is gone')
     t.notMatch(graphs, 'urn:triplegate:restore')
     t.notOk(existsSync(join(site.folder, RESTORE_FOLDER)))
+  })
+}
+
+/** A restore that fails once its first store is full; and one that was killed when only marks of stores were left. */
+async function failed(t: Test, file: string, site: Site): Promise<void> {
+  const update = (store: string, body: string) => fetch(`${store}/update`, { method: 'POST', headers: { 'Content-Type': 'application/sparql-update' }, body }) // prettier-ignore
+  const stores = [site.flags[1]!, site.flags[3]!] as const
+  const marks = () => Promise.all(stores.map(async (store) => (await fetch(`${store}/query?query=${encodeURIComponent('ASK { GRAPH <urn:triplegate:restore> {} }')}`)).text())) // prettier-ignore
+  const work = join(site.folder, RESTORE_FOLDER)
+  await row(t, 'none', 'a restore that failed after its first store is begun again', async (t) => {
+    await update(stores[1], 'INSERT DATA { GRAPH <urn:other> { <urn:a> <urn:b> 1 } }')
+    t.match(await run('restore', file, ...settingsOf(site)), { code: 3, text: 'is not empty. Give an empty dataset' })
+    await update(stores[1], 'CLEAR ALL')
+    t.match(await run('restore', file, ...settingsOf(site)), { code: 0, text: 'has the backup of' })
+    for (const text of await marks()) t.match(text, /false/)
+    t.notOk(existsSync(work))
+  })
+  await row(t, 'none', 'a restore that was killed at its end only ends', async (t) => {
+    const { time } = await verifyArchive(file, () => undefined)
+    mkdirSync(work)
+    writeFileSync(join(work, 'complete'), time)
+    writeFileSync(join(site.folder, 'kept'), '')
+    await update(stores[1], 'INSERT DATA { GRAPH <urn:triplegate:restore> { <urn:a> <urn:b> "that-one" } }')
+    t.match(await run('restore', file, ...settingsOf(site)), { code: 0, text: 'has the backup of' })
+    for (const text of await marks()) t.match(text, /false/)
+    t.same([work, join(site.folder, 'kept')].map(existsSync), [false, true])
   })
 }
 
