@@ -13,7 +13,7 @@ import { isDocumentOf } from '../documents/document.js'
 import { endpointNamesOf } from '../documents/endpoint-names.js'
 import type { Names } from '../documents/iri-spelling.js'
 import { openStates } from '../documents/stored-state.js'
-import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
+import { historyPlaceOf, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
@@ -248,8 +248,6 @@ async function openHistoryOf(
     else log.info({ base }, 'versioning is off: no versions of documents are recorded')
     return undefined
   }
-  const missing = existing && whatIsMissing(place, existing)
-  if (missing) throw new StartFailure(`the history of ${base}: ${missing}`)
   const prefix = place.repository.pathPrefix
   const repository = place.isLog ? undefined : orStartFailure(await openRepository(place, now), base)
   if (place.folder !== undefined) await reportShared(place.folder, log)

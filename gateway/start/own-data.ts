@@ -99,6 +99,19 @@ export async function ownData(folder: string, waits?: Log, purpose?: 'restores')
   }
 }
 
+/** For a command that no gateway has answered. Throws StartFailure. @param fix if a gateway has the folder */
+export async function ownDataAlone(folder: string, fix: string): Promise<OwnData> {
+  try {
+    return await ownData(folder)
+  } catch (error) {
+    if (!(error instanceof StartFailure) || !error.message.includes('another gateway')) throw error
+    throw new StartFailure(`${folder}: a gateway uses this data folder. ${fix}`)
+  }
+}
+
+export const unanswered = (management: number | 'off'): string =>
+  `It does not answer at --management ${management}: give its port, or stop it.`
+
 /** The folder keeps its name in its place. A copy of it gets another one, and asks for the place at a store. */
 function nameOf(path: string, location: Location): Holder {
   const before = read(path)

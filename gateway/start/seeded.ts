@@ -12,7 +12,9 @@ import { ownerFix } from './private-folder.js'
 export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */
   of(base: string): 'begun' | 'done' | undefined
-  record(base: string, state: 'begun' | 'done'): void
+  /** The same; also undefined if another store was seeded. Marks of earlier versions name no store. */
+  ofStore(base: string, store: string): 'begun' | 'done' | undefined
+  record(base: string, state: 'begun' | 'done', store: string): void
   /** True if this agent has already got its documents and its membership. */
   hasAgent(base: string, webId: string): boolean
   recordAgent(base: string, webId: string): void
@@ -24,12 +26,16 @@ export interface Seeded {
 
 interface Mark {
   readonly state: 'begun' | 'done'
+  /** Its query endpoint, or EMBEDDED. */
+  readonly store?: string
   readonly agents?: readonly string[]
   /** The IRI of the application. */
   readonly application?: string
 }
 
 export const SEEDED_FILE = 'seeded.json'
+/** In the marks: a store inside the gateway. */
+export const EMBEDDED = 'embedded'
 
 /** Throws StartFailure. */
 export function openSeeded(folder: string): Seeded {
@@ -42,8 +48,13 @@ export function openSeeded(folder: string): Seeded {
   const agentsOf = (base: string): readonly string[] => marks[base]?.agents ?? []
   return {
     of: (base) => marks[base]?.state,
-    record(base, state) {
-      if (marks[base]?.state !== state) put(base, { ...marks[base], state })
+    ofStore(base, store) {
+      const { state, store: known = store } = marks[base] ?? {}
+      return known === store ? state : undefined
+    },
+    record(base, state, store) {
+      const mark = marks[base]
+      if (mark?.state !== state || mark.store !== store) put(base, { ...mark, state, store })
     },
     hasAgent: (base, webId) => agentsOf(base).includes(webId),
     recordAgent(base, webId) {

@@ -8,7 +8,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { readStored } from '../rdf/read.js'
 import { select } from '../stores/select.js'
 import { seedGraphs, type SeedAgents, type SeedGraphs } from './seed.js'
-import type { Seeded } from './seeded.js'
+import { EMBEDDED, type Seeded } from './seeded.js'
 
 export async function seedDataspace(
   dataspace: Dataspace,
@@ -55,9 +55,10 @@ interface Seeding {
  * earlier start.
  */
 async function seedOnce(application: Application, graphs: SeedGraphs, seeding: Seeding): Promise<boolean | Problem> {
-  const { base, store } = application
+  const { base, store, service } = application
   const { seeded, log } = seeding
-  const mark = seeded.of(base)
+  const place = service.query ?? EMBEDDED
+  const mark = seeded.ofStore(base, place)
   const root = await store.read(base)
   if (isFailure(root)) return root
   // The root comes last in the seed.
@@ -66,13 +67,13 @@ async function seedOnce(application: Application, graphs: SeedGraphs, seeding: S
   if (!isMissing && mark !== 'begun') {
     if (root === undefined)
       log.warn({ base }, 'the root document is missing: create it again by PUT, with Control on it')
-    seeded.record(base, 'done')
+    seeded.record(base, 'done', place)
     return false
   }
-  seeded.record(base, 'begun')
+  seeded.record(base, 'begun', place)
   const failed = await addMissing(application, graphs, seeding)
   if (failed) return failed
-  seeded.record(base, 'done')
+  seeded.record(base, 'done', place)
   return true
 }
 

@@ -1,7 +1,7 @@
 // `triplegate backup FILE`: writes one archive, from which a clean machine can start.
 import { chmod, link, open, rename, rm } from 'node:fs/promises'
-import { existsSync, realpathSync } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
@@ -18,6 +18,7 @@ import { readConfiguration } from '../../configuration/configuration.js'
 import { isInMemory } from '../../configuration/dataspace.js'
 import { historyPlaceOf } from '../../configuration/history-place.js'
 import { SETTINGS, settingsOf, type Environment } from '../../configuration/settings.js'
+import { pathBelow } from '../../files/path-below.js'
 import { readOperatorsKey } from '../../identity/operators-key.js'
 import { isFailure } from '../../problem.js'
 import { SEEDED_FILE } from '../../start/seeded.js'
@@ -57,7 +58,7 @@ async function runBackup(argv: readonly string[], env: Environment, terminal: Te
   for (const { base } of lost) terminal.error(`triplegate: ${base}: its documents are in memory only: the backup is without them.\n`) // prettier-ignore
   if (!existsSync(join(settings.data, SEEDED_FILE))) return fail(terminal, cannot(`${settings.data}: no gateway has used this folder. Correct --data.`)) // prettier-ignore
   if (existsSync(file)) return fail(terminal, cannot(`${file} exists. Give another name.`))
-  if (isBelow(settings.data, file)) return fail(terminal, cannot(`${file} is in the data folder, and would be part of the next backup. Give a file outside the data folder.`)) // prettier-ignore
+  if (pathBelow(settings.data, file) !== undefined) return fail(terminal, cannot(`${file} is in the data folder, and would be part of the next backup. Give a file outside the data folder.`)) // prettier-ignore
   const show = makeProgress(terminal)
   const take = (bytes: AsyncIterable<Uint8Array>): Promise<void> =>
     writeArchive(file, bytes, (written) => show(() => `backup: ${megabytes(written)}`))
@@ -77,12 +78,6 @@ async function runBackup(argv: readonly string[], env: Environment, terminal: Te
 }
 
 const cannot = (detail: string): CommandFailure => ({ failure: 'backup.failed', detail })
-
-/** True if a file that is created here is in the folder. If its own folder does not exist, it cannot be created. */
-function isBelow(folder: string, file: string): boolean {
-  const place = dirname(resolve(file))
-  return existsSync(place) && `${realpathSync(place)}${sep}`.startsWith(`${realpathSync(folder)}${sep}`)
-}
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
 

@@ -35,12 +35,16 @@ export async function beginFilling(store: GraphStore, id: string): Promise<void>
 }
 
 /** Checks that the store has everything. Throws Unable. */
-export async function endFilling(store: GraphStore, named: number): Promise<void> {
+export async function checkFilled(store: GraphStore, named: number): Promise<void> {
   const what = `the triplestore ${store.name}`
   const rows = orUnable(await select(store, COUNT, ['x'], {}), what)
   const found = Number(rows[0]?.[0]?.value)
   if (found !== named) throw new Unable(`${store.name} has ${found} quads in named graphs, not ${named}. See its log.`)
-  orUnable(await store.update(`DROP SILENT GRAPH <${RESTORE_GRAPH}>`), what)
+}
+
+/** From now on the store no longer belongs to the restore. Throws Unable. */
+export async function removeMark(store: GraphStore): Promise<void> {
+  orUnable(await store.update(`DROP SILENT GRAPH <${RESTORE_GRAPH}>`), `the triplestore ${store.name}`)
 }
 
 /** A request ends with the graph that reaches this many bytes. */

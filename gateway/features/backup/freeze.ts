@@ -3,6 +3,7 @@ import { constants, type Dirent } from 'node:fs'
 import { copyFile, link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathBelow } from '../../files/path-below.js'
 import { systemErrorOf, Unable } from './unable.js'
 
 /** Below the data folder, while a backup is made. */
@@ -23,24 +24,34 @@ const isLeftOut = (name: string): boolean => LEFT_OUT.has(name) || name.endsWith
 /** Uploaded files, which are named by their digests, and the tables of LevelDB. */
 const NEVER_CHANGES = /^[0-9a-f]{64}$|\.(?:ldb|sst)$/
 
-/** Copies the content of a folder. Replaces an earlier copy. */
-export async function freeze(folder: string, copy: string): Promise<void> {
+/**
+ * Copies the content of a folder. Replaces an earlier copy.
+ * @param repositories which may have any name, and are packed
+ */
+export async function freeze(folder: string, copy: string, repositories: readonly string[]): Promise<void> {
   await rm(copy, { recursive: true, force: true })
-  await freezeFolder(folder, copy)
+  const below = repositories.map((repository) => pathBelow(folder, repository)).filter((path) => path !== undefined)
+  await freezeFolder(folder, copy, new Set(below.map((path) => join(folder, path))))
 }
 
-async function freezeFolder(folder: string, copy: string): Promise<void> {
+async function freezeFolder(folder: string, copy: string, repositories: ReadonlySet<string>): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true })
   await mkdir(copy, { recursive: true, mode: 0o700 })
   if (entries.some(({ name }) => name === 'CURRENT')) return freezeDatabase(folder, copy)
-  for (const entry of entries) await freezeEntry(entry, folder, copy)
+  for (const entry of entries) await freezeEntry(entry, { folder, copy, repositories })
 }
 
-async function freezeEntry(entry: Dirent, folder: string, copy: string): Promise<void> {
+interface Freezing {
+  readonly folder: string
+  readonly copy: string
+  readonly repositories: ReadonlySet<string>
+}
+
+async function freezeEntry(entry: Dirent, { folder, copy, repositories }: Freezing): Promise<void> {
   const { name } = entry
-  if (isLeftOut(name)) return
   const [from, to] = [join(folder, name), join(copy, name)]
-  if (entry.isDirectory()) return freezeFolder(from, to)
+  if (isLeftOut(name) || repositories.has(from)) return
+  if (entry.isDirectory()) return freezeFolder(from, to, repositories)
   if (entry.isFile()) await (NEVER_CHANGES.test(name) ? linkOrCopy(from, to) : copyFile(from, to))
 }
 

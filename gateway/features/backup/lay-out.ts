@@ -1,7 +1,7 @@
 // Writes the data folder and the histories of an archive to a disk.
 import { createWriteStream } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { openBareRepository } from '../../../versioning/git/bare-repository.js'
@@ -18,17 +18,29 @@ export interface Archive {
   readonly manifest: Manifest
 }
 
-/** Writes the parts below a folder of the archive to a folder that does not exist. */
-export async function layOutFiles({ file, manifest }: Archive, prefix: string, folder: string): Promise<void> {
+/**
+ * Writes the parts below a folder of the archive to a folder that does not exist.
+ * @param without folders below it that are not written
+ */
+export async function layOutFiles(
+  { file, manifest }: Archive,
+  prefix: string,
+  folder: string,
+  without: readonly string[] = [],
+): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  const isLeftOut = (path: string): boolean => without.some((one) => path.startsWith(join(one, sep)))
   for await (const { name, bytes } of archivedParts(file, manifest, prefix)) {
     const path = join(folder, name.slice(prefix.length))
+    if (isLeftOut(path)) continue
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await pipeline(Readable.from(bytes), createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }))
   }
 }
 
-export const layOutData = (archive: Archive, folder: string): Promise<void> => layOutFiles(archive, DATA, folder)
+/** @param repositories which are laid out from their packs; earlier releases also archived them file by file */
+export const layOutData = (archive: Archive, folder: string, repositories: readonly string[]): Promise<void> =>
+  layOutFiles(archive, DATA, folder, repositories)
 
 /** Opens each journal and reads it to its end. Returns the number of journals. */
 export async function readJournals(folder: string): Promise<number> {

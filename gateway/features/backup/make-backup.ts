@@ -97,10 +97,11 @@ async function freezeAll(
       const dump = await beginDump(stored, signal)
       dumps.set(stored.store, orUnable(dump, `the triplestore ${stored.store.name}`))
     }
-  await freeze(settings.data, folder)
+  const places = applications.map((application) => ({ application, place: historyPlaceOf(application, settings) }))
+  const repositories = places.map(({ place }) => place?.folder).filter((path) => path !== undefined)
+  await freeze(settings.data, folder, repositories)
   const histories: FrozenHistory[] = []
-  for (const application of applications) {
-    const place = historyPlaceOf(application, settings)
+  for (const { application, place } of places) {
     const history = place && (await headOf(place))
     if (history) histories.push({ application, ...history })
   }

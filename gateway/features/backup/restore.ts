@@ -8,11 +8,12 @@ import type { DescribedApplication, DescribedDataspace } from '../../configurati
 import { isInMemory } from '../../configuration/dataspace.js'
 import { historyPlaceOf } from '../../configuration/history-place.js'
 import type { Settings } from '../../configuration/settings.js'
+import { pathBelow } from '../../files/path-below.js'
 import { makeLog } from '../../log.js'
 import { filledMark, makeStores, untilReady, type Stores } from '../../start/open-stores.js'
 import { ownData, RESTORE_FOLDER, type OwnData } from '../../start/own-data.js'
 import type { GraphStore } from '../../stores/store.js'
-import { beginFilling, endFilling, fillFrom } from './fill-store.js'
+import { beginFilling, checkFilled, fillFrom, removeMark } from './fill-store.js'
 import { CONFIGURATION_FOLDER } from './freeze.js'
 import { layOutData, layOutFiles, layOutHistory, readJournals, type Archive } from './lay-out.js'
 import { CONFIGURATION, storeParts, type ArchivedApplication, type Manifest } from './manifest.js'
@@ -34,31 +35,60 @@ interface Target {
   readonly archived: ArchivedApplication
 }
 
+/** A restore that has the data folder. */
+interface Restoring extends RestoreSettings, Pick<OwnData, 'me'> {
+  readonly targets: readonly Target[]
+  /** The data folder, and the folder below it that only a restore has. */
+  readonly data: string
+  readonly work: string
+  readonly stores: Stores
+}
+
+/** Below the folder of the restore: stores and data folder have everything of the backup of this time. */
+const COMPLETE = 'complete'
+
 /** Throws Unable and StartFailure. */
-export async function restore(restoring: RestoreSettings): Promise<void> {
-  const { archive, settings, report } = restoring
-  const targets = targetsOf(restoring)
-  const data = resolve(settings.data)
-  const owned = await ownData(data, undefined, 'restores')
+export async function restore(given: RestoreSettings): Promise<void> {
+  const targets = targetsOf(given)
+  const data = resolve(given.settings.data)
+  const { me, release } = await ownData(data, undefined, 'restores')
+  const stores = makeStores(given.settings, undefined, makeLog('silent'))
   try {
     const work = join(data, RESTORE_FOLDER)
-    const id = await beginFolder(data, work)
-    refuseFull(data, archive.manifest)
-    report('writing the data folder')
-    const stage = join(work, 'data')
-    await layOutData(archive, stage)
-    await layOutFiles(archive, CONFIGURATION, join(stage, CONFIGURATION_FOLDER))
-    await readJournals(join(stage, 'history'))
-    for (const { application, archived } of targets) {
-      report(`writing the history of ${application.base}`)
-      if (archived.history) await layOutHistory(archive, archived.history, repositoryOf(application, settings, stage))
+    const restoring = { ...given, me, targets, data, work, stores }
+    const complete = join(work, COMPLETE)
+    const { time } = given.archive.manifest
+    if (!existsSync(complete) || readFileSync(complete, 'utf8') !== time) {
+      await layOutAndFill(restoring)
+      await writeFile(complete, time, { mode: 0o600, flush: true })
     }
-    await fillStores(restoring, targets, owned, id)
-    for (const name of await readdir(stage)) await rename(join(stage, name), join(data, name))
+    // Last: without its mark, a store with quads does not belong to a restore that is repeated.
+    for await (const { store } of heldStores(restoring)) await removeMark(store)
     rmSync(work, { recursive: true })
   } finally {
-    await owned.release()
+    await stores.close()
+    await release()
   }
+}
+
+async function layOutAndFill(restoring: Restoring): Promise<void> {
+  const { archive, settings, report, targets, data, work } = restoring
+  const id = await beginFolder(data, work)
+  refuseFull(data, archive.manifest)
+  report('writing the data folder')
+  const stage = join(work, 'data')
+  const histories = targets.flatMap(({ application, archived: { history } }) =>
+    history ? [{ application, history, repository: repositoryOf(application, settings, stage) }] : [],
+  )
+  await layOutData(archive, stage, histories.map(({ repository }) => repository)) // prettier-ignore
+  await layOutFiles(archive, CONFIGURATION, join(stage, CONFIGURATION_FOLDER))
+  await readJournals(join(stage, 'history'))
+  for (const { application, history, repository } of histories) {
+    report(`writing the history of ${application.base}`)
+    await layOutHistory(archive, history, repository)
+  }
+  await fillStores(restoring, id)
+  for (const name of await readdir(stage)) await rename(join(stage, name), join(data, name))
 }
 
 /** The names that a data folder without data may have: its lock, an installed Oxigraph, and a folder of its disk. */
@@ -74,7 +104,8 @@ async function beginFolder(data: string, work: string): Promise<string> {
   if (!isBegun && others.length + stored.length > 0)
     throw new Unable(`${data} is not empty: it has ${[...others, ...stored.map((name) => `store/${name}`)][0]}. Give another folder with --data.`) // prettier-ignore
   const id = existsSync(file) ? readFileSync(file, 'utf8') : randomUUID()
-  for (const name of [...others, ...stored.map((one) => join('store', one)), join(RESTORE_FOLDER, 'data')])
+  const left = [COMPLETE, 'data'].map((name) => join(RESTORE_FOLDER, name))
+  for (const name of [...left, ...others, ...stored.map((one) => join('store', one))])
     await rm(join(data, name), { recursive: true, force: true })
   await mkdir(work, { recursive: true, mode: 0o700 })
   await writeFile(file, id, { mode: 0o600, flush: true })
@@ -101,44 +132,49 @@ function targetsOf({ archive, dataspaces }: Pick<RestoreSettings, 'archive' | 'd
 
 /** The place of the history by the settings; if that is in the data folder, its place in the folder being prepared. */
 function repositoryOf(application: DescribedApplication, settings: Settings, stage: string): string {
-  const own = historyPlaceOf(application, settings)
-  const place = own && historyPlaceOf(application, { ...settings, data: stage })
-  if (place?.folder !== undefined) return place.folder
+  const folder = historyPlaceOf(application, settings)?.folder
+  const below = folder === undefined ? undefined : pathBelow(settings.data, folder)
+  if (below !== undefined) return join(stage, below)
+  if (folder !== undefined) return folder
   const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
   throw new Unable(`${application.base}: the backup has its history. Give ${flag}.`)
 }
 
-async function fillStores(
-  { archive, settings, report }: RestoreSettings,
-  targets: readonly Target[],
-  { me }: OwnData,
-  id: string,
-): Promise<void> {
+async function fillStores(restoring: Restoring, id: string): Promise<void> {
+  const { archive, settings, report } = restoring
   const { file, manifest } = archive
+  for await (const { store, number, quads: all, sharing } of heldStores(restoring)) {
+    await beginFilling(store, id)
+    const parts = inLines(archivedContent(file, manifest, storeParts(number)))
+    const progress = (quads: number): void =>
+      report(`filling ${store.name}: ${quads.toLocaleString('en')} of ${all.toLocaleString('en')} quads`)
+    await checkFilled(store, await fillFrom(store, parts, progress))
+    for (const { service, kind } of sharing)
+      if (service.onDisk) await writeFile(filledMark(settings.data, kind), '', { mode: 0o600 })
+  }
+}
+
+interface HeldStore {
+  readonly store: GraphStore
+  /** In the archive. */
+  readonly number: number
+  readonly quads: number
+  readonly sharing: readonly DescribedApplication[]
+}
+
+/** The stores of the archive; no other gateway writes to them from now on. */
+async function* heldStores({ archive, report: lost, targets, me, stores }: Restoring): AsyncGenerator<HeldStore> {
   const log = makeLog('silent')
-  const stores = makeStores(settings, undefined, log)
-  const lost = (why: string): void => report(why)
-  try {
-    const filled = new Set<unknown>()
-    for (const [number, { quads: all }] of manifest.stores.entries()) {
-      const sharing = targets.filter(({ archived }) => archived.store === number).map(({ application }) => application)
-      const store = await storeOf(sharing, stores)
-      if (!store) continue
-      if (filled.has(store))
-        throw new Unable(`${store.name}: the backup has two stores for it. Give a dataset for each.`)
-      filled.add(store)
-      await untilReady([store], log)
-      await stores.hold([store], { me, log, lost })
-      await beginFilling(store, id)
-      const parts = inLines(archivedContent(file, manifest, storeParts(number)))
-      const progress = (quads: number): void =>
-        report(`filling ${store.name}: ${quads.toLocaleString('en')} of ${all.toLocaleString('en')} quads`)
-      await endFilling(store, await fillFrom(store, parts, progress))
-      for (const { service, kind } of sharing)
-        if (service.onDisk) await writeFile(filledMark(settings.data, kind), '', { mode: 0o600 })
-    }
-  } finally {
-    await stores.close()
+  const found = new Set<GraphStore>()
+  for (const [number, { quads }] of archive.manifest.stores.entries()) {
+    const sharing = targets.filter(({ archived }) => archived.store === number).map(({ application }) => application)
+    const store = await storeOf(sharing, stores)
+    if (!store) continue
+    if (found.has(store)) throw new Unable(`${store.name}: the backup has two stores for it. Give a dataset for each.`)
+    found.add(store)
+    await untilReady([store], log)
+    await stores.hold([store], { me, log, lost })
+    yield { store, number, quads, sharing }
   }
 }
 

@@ -2,10 +2,9 @@
 import type { DescribedDataspace } from '../../configuration/dataspace.js'
 import { isInMemory } from '../../configuration/dataspace.js'
 import type { Settings } from '../../configuration/settings.js'
-import { StartFailure } from '../../configuration/start-failure.js'
 import { makeLog } from '../../log.js'
 import { makeStores, untilReady, type Stores } from '../../start/open-stores.js'
-import { ownData, type OwnData } from '../../start/own-data.js'
+import { ownDataAlone, unanswered, type OwnData } from '../../start/own-data.js'
 import { makeTraits } from '../../stores/traits.js'
 import { makeBackup, type BackedUp } from './make-backup.js'
 import { Unable } from './unable.js'
@@ -16,7 +15,7 @@ export async function backUpAlone(
   dataspaces: readonly DescribedDataspace[],
   take: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<void> {
-  const owned = await own(settings)
+  const owned = await ownDataAlone(settings.data, unanswered(settings.management))
   const log = makeLog('silent')
   const stores = makeStores(settings, undefined, log)
   const leaving = new AbortController()
@@ -29,15 +28,6 @@ export async function backUpAlone(
     leaving.abort()
     await stores.close()
     await owned.release()
-  }
-}
-
-async function own({ data, management }: Settings): Promise<OwnData> {
-  try {
-    return await ownData(data)
-  } catch (error) {
-    if (!(error instanceof StartFailure) || !error.message.includes('another gateway')) throw error
-    throw new Unable(`The gateway of ${data} does not answer at --management ${management}. Give its port, or stop it.`)
   }
 }
 

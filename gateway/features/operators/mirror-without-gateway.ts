@@ -1,7 +1,8 @@
 // `triplegate mirror` if no gateway runs: opens the stores and histories, mirrors, and closes them.
+import { existsSync } from 'node:fs'
 import type { AllEndpointNames } from '../../feature.js'
 import type { DescribedApplication, DescribedDataspace } from '../../configuration/dataspace.js'
-import type { Existing } from '../../configuration/history-place.js'
+import { historyPlaceOf, whatIsMissing, type Existing } from '../../configuration/history-place.js'
 import { StartFailure } from '../../configuration/start-failure.js'
 import { makeLocks } from '../../documents/locks.js'
 import type { CommandFailure } from '../../commands/exit-codes.js'
@@ -15,6 +16,7 @@ import { isFailure, type Failure } from '../../problem.js'
 import { knownOtherGraphs } from '../../start/known-other-graphs.js'
 import { openMirrored } from '../../start/open-history.js'
 import { makeStores, type OpenStore, type Stores } from '../../start/open-stores.js'
+import { ownDataAlone, unanswered, type OwnData } from '../../start/own-data.js'
 
 /** An application, and the configuration around it. */
 export interface DescribedMember {
@@ -38,14 +40,32 @@ export async function mirrorWithoutGateway(
   means: MirrorMeans,
 ): Promise<MirrorOutcome | Failure> {
   const stores = makeStores(given.settings, means.openStore)
+  let owned: OwnData | undefined
   try {
+    owned = await ownPlace(member.application, given)
     return await mirrorOn(stores, member, given, means)
   } catch (error) {
     if (error instanceof StartFailure) return mirrorFailure(error.message)
     throw error
   } finally {
     await stores.close()
+    await owned?.release()
   }
+}
+
+/**
+ * Design 2: no gateway uses the data folder meanwhile. In a folder that is not one, nothing is created. Throws
+ * StartFailure.
+ */
+async function ownPlace(
+  application: DescribedApplication,
+  { action, settings: { data, log, management } }: MirrorArguments,
+): Promise<OwnData | undefined> {
+  const place = historyPlaceOf(application, { data, log })
+  const existing = EXISTING[action]
+  const missing = place && existing && whatIsMissing(place, existing)
+  if (missing !== undefined) throw new StartFailure(`the history of ${application.base}: ${missing}`)
+  return existsSync(data) ? ownDataAlone(data, action === 'rebuild' ? 'Stop it.' : unanswered(management)) : undefined
 }
 
 /** Throws StartFailure. */

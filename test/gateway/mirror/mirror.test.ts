@@ -292,7 +292,11 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
     const args = ['--application', world.base, ...OUTSIDE, ...VERSIONED, '--https', new URL(world.base).port]
     const rebuild = (into: Stores, ...more: string[]): Promise<Ended> =>
       command(['rebuild', ...args, '--data', world.folder, '--management', 'off', ...more], into)
-    t.match(await rebuild(stores), { code: 3, err: /in use by another/ }, 'not while a gateway uses the history')
+    t.match(
+      await rebuild(stores),
+      { code: 3, err: /a gateway uses this data folder\. Stop it\./ },
+      'not while a gateway uses the history',
+    )
     await world.running.close(1_000)
     const empty = await makeStores()
     t.match(await rebuild(stores), { code: 3, err: /not empty.*1201 documents.*--force/ })

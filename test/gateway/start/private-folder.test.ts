@@ -55,6 +55,12 @@ void t.test('a data folder that cannot be used: what to do', (t) => {
   t.end()
 })
 
+const NOWHERE = 'http://127.0.0.1:1/'
+const COMMANDS: readonly (readonly string[])[] = [
+  ['store', 'install'],
+  ['mirror', 'sweep', '--management', 'off', '--history', 'local', '--backend', `${NOWHERE}ds`, '--admin-backend', `${NOWHERE}admin`], // prettier-ignore
+]
+
 void t.test('root does not write to a data folder of another account', async (t) => {
   if (process.getuid?.() !== 0) return t.comment('only root can change owners')
   const rows: readonly (readonly [name: string, owner: number, ofFile: number | undefined, isRefused: boolean])[] = [
@@ -81,8 +87,11 @@ void t.test('root does not write to a data folder of another account', async (t)
     let text = ''
     const print = (more: string | Buffer): void => void (text += String(more))
     const terminal = { out: print, error: print, waiting: () => undefined, interactive: false, now: () => 0 }
-    t.equal(await runCommand(['store', 'install', '--data', folder], {}, terminal), 3, name)
-    t.match(text, message)
+    for (const command of COMMANDS) {
+      text = ''
+      t.equal(await runCommand([...command, '--data', folder], {}, terminal), 3, `${command[0]}: ${name}`)
+      t.match(text, message)
+    }
     t.same(readdirSync(folder), before, 'nothing is written')
   }
 })

@@ -62,6 +62,18 @@ void forEachStore(t, 'seeding', async (t, makeStores, kind) => {
       t.equal((await owner('PUT', '/')).status, 201)
     })
   })
+  await row('another store that has documents but no root: the root is added', async (t) => {
+    const { place, stores, has } = await begin(t)
+    const file = join(place.folder, SEEDED_FILE)
+    const marks = JSON.parse(readFileSync(file, 'utf8')) as Record<string, object>
+    // As if the gateway had used its embedded store before.
+    writeFileSync(file, JSON.stringify({ ...marks, [place.base]: { ...marks[place.base], store: 'embedded' } }))
+    await stores.endUser.remove(place.base)
+    await stores.endUser.replace(`${place.base}x/`, '<http://e/s> <http://e/p> <http://e/o> .\n')
+    await during(place, stores, () => undefined)
+    t.same([await has(stores.endUser, ''), await has(stores.admin, PUBLIC)], [true, true])
+    t.match(JSON.parse(readFileSync(file, 'utf8')), { [place.base]: { state: 'done', store: /1\/ds/ } })
+  })
   await row('a removed membership does not come back', async (t) => {
     const { place, stores } = await begin(t)
     const group = `${place.base}admin/acl/groups/writers/`
@@ -137,11 +149,12 @@ void t.test('the files of the data folder', async (t) => {
 
   const seeded = openSeeded(folder)
   t.equal(existsSync(join(folder, SEEDED_FILE)), false)
-  seeded.record('http://e/', 'begun')
+  seeded.record('http://e/', 'begun', 'http://s/query')
   seeded.recordAgent('http://e/', 'http://e/#me')
   t.equal(statSync(join(folder, SEEDED_FILE)).mode & 0o777, 0o600)
   const again = openSeeded(folder)
   t.same([again.of('http://e/'), again.of('http://f/')], ['begun', undefined])
+  t.same([again.ofStore('http://e/', 'http://s/query'), again.ofStore('http://e/', 'embedded')], ['begun', undefined])
   t.same([again.hasAgent('http://e/', 'http://e/#me'), again.hasAgent('http://e/', 'http://e/#you')], [true, false])
   writeFileSync(join(folder, SEEDED_FILE), '{')
   t.throws(() => openSeeded(folder), /seeded\.json/)

@@ -21,6 +21,7 @@ import { ClassicLevel } from 'classic-level'
 import { BACKUP_COMMAND, giveName } from '../../../../gateway/features/backup/backup-command.js'
 import { fillFrom } from '../../../../gateway/features/backup/fill-store.js'
 import { freeze } from '../../../../gateway/features/backup/freeze.js'
+import { layOutData } from '../../../../gateway/features/backup/lay-out.js'
 import { isPartName } from '../../../../gateway/features/backup/manifest.js'
 import { inLines } from '../../../../gateway/features/backup/pieces.js'
 import { graphOfQuad } from '../../../../gateway/features/backup/quads.js'
@@ -169,6 +170,9 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   writeFileSync(join(data, 'gateway.json'), '{}')
   writeFileSync(join(data, 'keys.json'), 'keys')
   writeFileSync(join(data, 'store', 'x'), 'x')
+  for (const name of ['documents.git', 'more/rules.git']) mkdirSync(join(data, name, 'objects'), { recursive: true })
+  symlinkSync(data, join(folder, 'link'))
+  const repositories = [join(data, 'documents.git'), join(folder, 'link/more/rules.git'), join(folder, 'elsewhere.git')]
   const database = new ClassicLevel(join(data, 'journal'), { writeBufferSize: 32 * 1024 })
   await database.open()
   t.teardown(() => database.close())
@@ -185,7 +189,7 @@ void t.test('a copy of the data folder at one moment', async (t) => {
     const before = written
     pause = 5
     mkdirSync(join(data, 'lost+found'), { recursive: true })
-    await freeze(data, copy)
+    await freeze(data, copy, repositories)
     const copied = new ClassicLevel(join(copy, 'journal'))
     const keys = (await copied.keys().all()).map(Number)
     await copied.close()
@@ -196,8 +200,28 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   await writing
   appendFileSync(join(data, 'keys.json'), ' and more')
   t.equal(readFileSync(join(copy, 'keys.json'), 'utf8'), 'keys')
-  for (const name of ['gateway.json', 'store', 'lost+found']) t.notOk(existsSync(join(copy, name)), name)
+  t.ok(existsSync(join(copy, 'more')))
+  for (const name of ['gateway.json', 'store', 'lost+found', 'documents.git', 'more/rules.git'])
+    t.notOk(existsSync(join(copy, name)), name)
 })
+
+void t.test(
+  'repositories that an earlier release archived file by file are not written to the data folder',
+  async (t) => {
+    const folder = temporary(t)
+    const [path, stage] = [join(folder, 'archive.tar.gz'), join(folder, 'stage')]
+    const names = [
+      'data/documents.git/HEAD',
+      'data/documents.git-notes',
+      'data/more/rules.git/objects/x',
+      'data/more/x',
+    ]
+    writeFileSync(path, gzipSync(await packTar([...names.map((name) => file(name, 'x')), manifest({ stores: [], parts: names.map((name) => partOf(name, 'x')) })]))) // prettier-ignore
+    const archive = { file: path, manifest: await verifyArchive(path, () => undefined) }
+    await layOutData(archive, stage, [join(stage, 'documents.git'), join(stage, 'more/rules.git')])
+    t.same(readdirSync(stage, { recursive: true }).sort(), ['documents.git-notes', 'more', 'more/x'])
+  },
+)
 
 void t.test('an archive in the data folder is refused', async (t) => {
   const folder = temporary(t)

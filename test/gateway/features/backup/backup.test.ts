@@ -3,7 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSy
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import { verifyArchive } from '../../../../gateway/features/backup/read-archive.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { ownData, RESTORE_FOLDER } from '../../../../gateway/start/own-data.js'
 import { makeSite, startGateway, untilSettled, type Site } from '../../../crash/gateway-process.js'
@@ -27,12 +29,21 @@ const fuseki = async (t: Test): Promise<string[]> => [
 ]
 const HISTORY = ['--history', 'local', '--admin-history', 'local']
 
-const KINDS: readonly (readonly [kind: string, missing: string | undefined, flags: (t: Test) => Promise<string[]>])[] =
-  [
-    ['Fuseki', await reasonWithoutFuseki('tdb2'), fuseki],
-    ['the embedded store in memory', undefined, () => Promise.resolve([])],
-    ['the embedded store on disk', oxigraph === undefined ? 'pip cannot fetch oxigraph' : undefined, () => Promise.resolve(['--store', 'oxigraph', ...HISTORY])], // prettier-ignore
-  ]
+/** Repositories with names of their own in the data folder: beside its other folders, and in one of these. */
+const named = (_: Test, folder: string): Promise<string[]> =>
+  Promise.resolve(
+    Object.entries({ '--history': 'documents.git', '--admin-history': 'history/rules.git' }).flatMap(([flag, name]) => [
+      flag,
+      pathToFileURL(join(folder, name)).href,
+    ]),
+  )
+
+type FlagsOf = (t: Test, folder: string) => Promise<string[]>
+const KINDS: readonly (readonly [kind: string, missing: string | undefined, flags: FlagsOf])[] = [
+  ['Fuseki', await reasonWithoutFuseki('tdb2'), fuseki],
+  ['the embedded store in memory, and repositories by file: in the data folder', undefined, named],
+  ['the embedded store on disk', oxigraph === undefined ? 'pip cannot fetch oxigraph' : undefined, () => Promise.resolve(['--store', 'oxigraph', ...HISTORY])], // prettier-ignore
+]
 
 async function run(...argv: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
   let text = ''
@@ -76,7 +87,7 @@ for (const [kind, missing, flagsOf] of KINDS)
   void t.test(`a backup of a gateway with ${kind}`, { skip: missing ?? false }, async (t) => {
     const place = temporary(t)
     const file = join(place, 'one.tar.gz')
-    const site = await makeSite(join(place, 'first'), await flagsOf(t))
+    const site = await makeSite(join(place, 'first'), await flagsOf(t, join(place, 'first')))
     t.teardown(() => [site.port, site.management].forEach(releasePort))
     const first = startGateway(site)
     t.teardown(first.kill)
@@ -116,7 +127,7 @@ for (const [kind, missing, flagsOf] of KINDS)
     await first.stop()
 
     await row(t, 'none', 'the archive is complete', async (t) => t.match(await run('restore', '--check', file), { code: 0, text: /^.* is a complete backup,/ })) // prettier-ignore
-    const other: Site = { ...site, folder: join(place, 'second'), flags: await flagsOf(t) }
+    const other: Site = { ...site, folder: join(place, 'second'), flags: await flagsOf(t, join(place, 'second')) }
     await row(t, 'none', 'it is restored, and a gateway starts from it', async (t) => {
       const restored = await run('restore', file, ...settingsOf(other))
       t.equal(restored.code, 0, restored.text)
@@ -168,7 +179,13 @@ for (const [kind, missing, flagsOf] of KINDS)
       const moved = { ...third, port: 1, folder: join(place, 'fourth') }
       t.match(await run('restore', file, ...settingsOf(moved)), { code: 3, text: 'Give --base' })
     })
-    if (missing === undefined && other.flags.includes('--backend')) await killed(t, file, { ...other, folder: join(place, 'killed'), flags: await flagsOf(t) }) // prettier-ignore
+    if (missing === undefined && other.flags.includes('--backend'))
+      for (const [name, begunAgain] of [
+        ['killed', killed],
+        ['failed', failed],
+      ] as const)
+        // prettier-ignore
+        await begunAgain(t, file, { ...other, folder: join(place, name), flags: await flagsOf(t, join(place, name)) })
     await killedMeanwhile(t, site, place)
     if (kind === KINDS[1]![0]) await row(t, 'none', 'a flipped byte is found', async (t) => flipped(t, file)) // prettier-ignore
   })
@@ -220,6 +237,32 @@ async function killed(t: Test, file: string, site: Site): Promise<void> {
     t.notMatch(graphs, 'urn:half', 'what it had written is gone')
     t.notMatch(graphs, 'urn:triplegate:restore')
     t.notOk(existsSync(join(site.folder, RESTORE_FOLDER)))
+  })
+}
+
+/** A restore that fails once its first store is full; and one that was killed when only marks of stores were left. */
+async function failed(t: Test, file: string, site: Site): Promise<void> {
+  const update = (store: string, body: string) => fetch(`${store}/update`, { method: 'POST', headers: { 'Content-Type': 'application/sparql-update' }, body }) // prettier-ignore
+  const stores = [site.flags[1]!, site.flags[3]!] as const
+  const marks = () => Promise.all(stores.map(async (store) => (await fetch(`${store}/query?query=${encodeURIComponent('ASK { GRAPH <urn:triplegate:restore> {} }')}`)).text())) // prettier-ignore
+  const work = join(site.folder, RESTORE_FOLDER)
+  await row(t, 'none', 'a restore that failed after its first store is begun again', async (t) => {
+    await update(stores[1], 'INSERT DATA { GRAPH <urn:other> { <urn:a> <urn:b> 1 } }')
+    t.match(await run('restore', file, ...settingsOf(site)), { code: 3, text: 'is not empty. Give an empty dataset' })
+    await update(stores[1], 'CLEAR ALL')
+    t.match(await run('restore', file, ...settingsOf(site)), { code: 0, text: 'has the backup of' })
+    for (const text of await marks()) t.match(text, /false/)
+    t.notOk(existsSync(work))
+  })
+  await row(t, 'none', 'a restore that was killed at its end only ends', async (t) => {
+    const { time } = await verifyArchive(file, () => undefined)
+    mkdirSync(work)
+    writeFileSync(join(work, 'complete'), time)
+    writeFileSync(join(site.folder, 'kept'), '')
+    await update(stores[1], 'INSERT DATA { GRAPH <urn:triplegate:restore> { <urn:a> <urn:b> "that-one" } }')
+    t.match(await run('restore', file, ...settingsOf(site)), { code: 0, text: 'has the backup of' })
+    for (const text of await marks()) t.match(text, /false/)
+    t.same([work, join(site.folder, 'kept')].map(existsSync), [false, true])
   })
 }
 

@@ -1,8 +1,9 @@
 // Refusals of the mirror commands: they do not create missing parts, do not commit the deletion of lost documents, and
 // do not act on another store or repository than intended.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ownData, RESTORE_FOLDER } from '../../../../gateway/start/own-data.js'
 import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
 import { git, headOf, temporaryFolder } from '../../../support/bare-repository.js'
 import { openGitHub } from '../../../support/github.js'
@@ -49,6 +50,33 @@ void t.test('missing parts are not created', async (t) => {
     await first.running.close(1_000)
     git(place.repository, ['update-ref', '-d', 'refs/heads/main'])
     t.match(await place.run(stores, 'rebuild'), { code: 3, err: NOTHING })
+  })
+})
+
+void t.test('a data folder that is in use', async (t) => {
+  const row = rowsOf(t, 'none')
+  const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
+  t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
+  const place = await makePlace(t)
+  const first = await place.start(stores)
+  await first.running.dataspaces[0]!.endUser.history!.settled(60_000)
+  await first.running.close(1_000)
+  const restore = join(place.folder, RESTORE_FOLDER)
+  const takeAway = async (): Promise<void> => (await ownData(place.folder)).release()
+  const rows: [name: string, take: () => Promise<() => unknown>, err: RegExp][] = [
+    ['by a gateway that does not answer', async () => (await ownData(place.folder)).release, /a gateway uses this data folder\. (It does not answer at --management \d+: give its port, or stop it|Stop it)\./], // prettier-ignore
+    ['by a restore that has not ended', async () => (mkdirSync(restore), () => rmdirSync(restore)), /a restore into it has not finished/], // prettier-ignore
+  ]
+  for (const [name, take, err] of rows) {
+    await row(name, async (t) => {
+      const release = await take()
+      for (const action of ['verify', 'sweep', 'rebuild']) t.match(await place.run(stores, action), { code: 3, out: '', err }, action) // prettier-ignore
+      await release()
+    })
+  }
+  await row('free again afterwards', async (t) => {
+    t.match(await place.run(stores, 'verify'), { code: 0, out: /equal/ })
+    await t.resolves(takeAway())
   })
 })
 
