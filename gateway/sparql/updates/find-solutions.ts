@@ -185,15 +185,17 @@ const MOST_LOCKED_MS_OF_FREE = 25_000
 
 /** Nothing has been written yet, so the update can still be abandoned. */
 export async function solveSoon(context: Context, rights: UpdateRights, opened: Opened): ReturnType<typeof solve> {
-  const ms = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
+  // All other writes may wait meanwhile (carry-out.ts).
+  const usual = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
+  const ms = opened.asked.volatile ? usual / 5 : usual
   const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
   const found = await solve(context, rights, opened, { signal: AbortSignal.any([left, enough]) })
-  return isFailure(found) && enough.aborted && !left.aborted ? SLOW : found
+  return isFailure(found) && enough.aborted && !left.aborted ? slow(ms) : found
 }
 
-const SLOW: ForStore = {
+const slow = (ms: number): ForStore => ({
   reason: problem(
     'update.time',
-    `Finding the graphs of the update took longer than ${MOST_LOCKED_MS / 1000} seconds. Name its graphs, or send it in parts.`,
+    `Finding the graphs of the update took longer than ${ms / 1000} seconds. Name its graphs, or send it in parts.`,
   ),
-}
+})
