@@ -161,8 +161,8 @@ async function clear(state: IndexState): Promise<undefined | Setback> {
 
 /** False if the index has more commits than its head is the last of: others are from another repository. */
 async function isOfOne(database: Database, { position }: IndexHead): Promise<boolean> {
-  let commits = 0
-  for await (const _ of database.range(COMMIT)) if (++commits > position + 1) return false
+  let left = position + 1
+  for await (const [commit] of database.range(COMMIT)) if (commit.length > 0 && left-- === 0) return false
   return true
 }
 
