@@ -6,6 +6,8 @@ import { STATUS_OF, type Problem } from './problem.js'
 
 export type Log = Logger
 
+/** In bytes: so many lines are written without delay. */
+const AT_ONCE = 4096
 /** In bytes: lines beyond are dropped while nothing can be written. */
 const MOST_WAITING = 8 * 2 ** 20
 
@@ -23,8 +25,12 @@ export function makeLog(level: string, isForPeople = false): Log {
   output.on('error', () => void (isFailing = true)).on('write', () => void (isFailing = false))
   const flush = output.flushSync.bind(output)
   output.flushSync = () => {
-    // It would repeat the write for ever.
-    if (!isFailing) flush()
+    if (isFailing) return
+    if (Reflect.get(output, '_writing') === true) return flush()
+    // flushSync of sonic-boom would repeat a write that fails for ever; its synchronous mode reports the error instead.
+    Object.assign(output, { sync: true, minLength: 1 })
+    output.flush()
+    Object.assign(output, { sync: false, minLength: AT_ONCE })
   }
   const stream = isForPeople ? { write: (line: string) => void output.write(lineForPeople(line)) } : output
   return pino({ level, base: null }, stream)

@@ -91,8 +91,8 @@ function forget({ since, late }: Doubts, { id }: OpenEntry, isDone: boolean): vo
 async function whyOpen(doubts: Doubts, { id }: OpenEntry): Promise<undefined | Problem> {
   const since = doubts.since.get(id) ?? doubts.opened
   if (performance.now() - since < DOUBT_MS) return inDoubt()
-  // One fence is sent for all writes that wait for it.
-  const fence = doubts.fence && doubts.fence.sent >= since ? doubts.fence : sendFence(doubts)
+  // One fence is sent for all writes whose doubt was old enough then.
+  const fence = doubts.fence && doubts.fence.sent >= since + DOUBT_MS ? doubts.fence : sendFence(doubts)
   const failed = await fence.failed
   // The store may be busy with the very write that is in doubt.
   return failed?.failure === 'store.time' ? inDoubt() : failed

@@ -1,4 +1,5 @@
-// Writes the solutions of SPARQL results in JSON as XML while they stream. Pure.
+// Writes the solutions of SPARQL results in JSON as XML while they stream.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { NOT_IN_XML } from './write-rdf-xml.js'
 import type { JsonResults, JsonTerm } from './sparql-results.js'
 import { XML_END, xmlBeginning, xmlSolution } from './write-sparql-results.js'
@@ -26,6 +27,8 @@ export async function* resultsAsXml(pieces: AsyncIterable<Uint8Array>, flaws: Fl
     )
     if (NOT_IN_XML.test(xml)) throw flaws.noXml
     if (xml !== '') yield Buffer.from(xml)
+    // The pieces of an embedded store are there at once.
+    await eventLoopTurn()
     if (solutions.held() > MOST_HELD) throw flaws.tooLarge
   }
   if (!solutions.isWhole()) throw flaws.broken

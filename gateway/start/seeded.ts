@@ -12,7 +12,7 @@ import { ownerFix } from './private-folder.js'
 export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */
   of(base: string): 'begun' | 'done' | undefined
-  /** The same; also undefined if another store was seeded. Marks of earlier versions name no store. */
+  /** The same; also undefined if another store was seeded to the end. Marks of earlier versions name no store. */
   ofStore(base: string, store: string): 'begun' | 'done' | undefined
   record(base: string, state: 'begun' | 'done', store: string): void
   /** True if this agent has already got its documents and its membership. */
@@ -50,7 +50,7 @@ export function openSeeded(folder: string): Seeded {
     of: (base) => marks[base]?.state,
     ofStore(base, store) {
       const { state, store: known = store } = marks[base] ?? {}
-      return known === store ? state : undefined
+      return known === store || state === 'begun' ? state : undefined
     },
     record(base, state, store) {
       const mark = marks[base]

@@ -484,6 +484,25 @@ void t.test('an index of an earlier release that has commits of another reposito
   t.same((await world.indexAndRebuilt()).index, index)
 })
 
+void t.test('an index of an earlier release that has commits of its own repository alone is used', async (t) => {
+  const world = await historyWorld(t)
+  for (const content of ['1', '2', '3']) await world.write(DOC, triple(content))
+  await world.settled()
+  await world.history.close()
+  const database = succeeded(await openDatabase(world.journal, NO_LOG))
+  const head = JSON.parse((await database.get('h'))!) as object
+  // An index that is built again would have another time.
+  await database.write([put('h', JSON.stringify({ ...head, isOfOne: undefined })), put('a', '7')], true, 'drop')
+  await database.close()
+  await world.restart()
+  t.equal((await versionsOf(world, DOC)).length, 3)
+  await world.history.close()
+  const after = succeeded(await openDatabase(world.journal, NO_LOG))
+  t.same([await after.get('a'), JSON.parse((await after.get('h'))!)], ['7', { ...head, isOfOne: true }])
+  await after.close()
+  await world.restart()
+})
+
 void t.test('an import of very many files is read', async (t) => {
   const world = await historyWorld(t)
   const FILES = 20_000

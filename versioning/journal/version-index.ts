@@ -102,7 +102,7 @@ export async function openVersionIndex(database: Database, options: IndexOptions
   const stored = await database.get(HEAD)
   const head = stored === undefined ? undefined : (JSON.parse(stored) as IndexHead)
   const recent = { tips: new Map<string, Tip | undefined>(), changes: 0 }
-  const isUsed = head?.of === subject && (head.isOfOne ?? onlyNewest ?? (await isOfOne(database, head)))
+  const isUsed = head?.of === subject && (head.isOfOne ?? (onlyNewest === true || (await isOfOne(database, head))))
   const state: IndexState = { ...options, ...recent, database, head: isUsed ? head : undefined }
   // An empty repository has no first commit with which the versions of another repository would be cleared.
   if (!state.head) orThrow((await clear(state)) ?? 'cleared')

@@ -18,13 +18,18 @@ const DEFAULT = 'SELECT ?x { ?x ?p ?o FILTER NOT EXISTS { GRAPH ?g { ?x ?p ?o } 
 const COUNT = `SELECT (COUNT(*) AS ?x) { GRAPH ?g { ?s ?p ?o } FILTER(?g NOT IN (${OWN})) }`
 const MARKED = `SELECT ?x { GRAPH <${RESTORE_GRAPH}> { ?s ?p ?x } }`
 
+const valuesOf = async (store: GraphStore, query: string): Promise<readonly (string | undefined)[]> =>
+  orUnable(await select(store, query, ['x'], {}), `the triplestore ${store.name}`).map(([term]) => term?.value)
+
+/** Throws Unable. */
+export const isEmptyStore = async (store: GraphStore): Promise<boolean> =>
+  (await valuesOf(store, NAMED)).length + (await valuesOf(store, DEFAULT)).length === 0
+
 /** Empties a store that the same restore has begun to fill. Throws Unable. @param id of the restore */
 export async function beginFilling(store: GraphStore, id: string): Promise<void> {
   const what = `the triplestore ${store.name}`
-  const values = async (query: string): Promise<readonly (string | undefined)[]> =>
-    orUnable(await select(store, query, ['x'], {}), what).map(([term]) => term?.value)
-  const isEmpty = (await values(NAMED)).length + (await values(DEFAULT)).length === 0
-  if (!isEmpty && !(await values(MARKED)).includes(id))
+  const isEmpty = await isEmptyStore(store)
+  if (!isEmpty && !(await valuesOf(store, MARKED)).includes(id))
     throw new Unable(`${store.name} is not empty. Give an empty dataset, or empty it.`)
   const mark = `INSERT DATA { GRAPH <${RESTORE_GRAPH}> { <${RESTORE_GRAPH}> <${RESTORE_GRAPH}#id> "${id}" } }`
   if (isEmpty) return void orUnable(await store.update(mark), what)

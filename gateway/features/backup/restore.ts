@@ -13,7 +13,7 @@ import { makeLog } from '../../log.js'
 import { filledMark, makeStores, untilReady, type Stores } from '../../start/open-stores.js'
 import { ownData, RESTORE_FOLDER, type OwnData } from '../../start/own-data.js'
 import type { GraphStore } from '../../stores/store.js'
-import { beginFilling, checkFilled, fillFrom, removeMark } from './fill-store.js'
+import { beginFilling, checkFilled, fillFrom, isEmptyStore, removeMark } from './fill-store.js'
 import { CONFIGURATION_FOLDER } from './freeze.js'
 import { layOutData, layOutFiles, layOutHistory, readJournals, type Archive } from './lay-out.js'
 import { CONFIGURATION, storeParts, type ArchivedApplication, type Manifest } from './manifest.js'
@@ -63,7 +63,13 @@ export async function restore(given: RestoreSettings): Promise<void> {
       await writeFile(complete, time, { mode: 0o600, flush: true })
     }
     // Last: without its mark, a store with quads does not belong to a restore that is repeated.
-    for await (const { store } of heldStores(restoring)) await removeMark(store)
+    for await (const { store, quads } of heldStores(restoring)) {
+      if (quads > 0 && (await isEmptyStore(store))) {
+        await rm(complete)
+        throw new Unable(`${store.name} has lost what was restored. Run the same command again.`)
+      }
+      await removeMark(store)
+    }
     rmSync(work, { recursive: true })
   } finally {
     await stores.close()

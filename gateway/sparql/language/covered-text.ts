@@ -205,7 +205,8 @@ function plainCall(r: Rewriting, name: string, use: Use): void {
   if (name === 'GROUP_CONCAT') return concatenation(r)
   list(r, (argument) => {
     if (name === 'COALESCE' || (name === 'IF' && argument > 0)) return use
-    return OF_TERMS.has(name) || name === 'DATATYPE' ? 'term' : 'value'
+    // A covered literal has no language tag.
+    return OF_TERMS.has(name) || name === 'DATATYPE' || name === 'LANG' ? 'term' : 'value'
   })
 }
 

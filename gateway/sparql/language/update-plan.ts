@@ -30,6 +30,8 @@ export interface OpenStep {
   readonly clears?: 'all' | 'named'
   /** Set for COPY, MOVE or ADD: `add` is the content of the default graph. */
   readonly copies?: 'default'
+  /** Set if the update has no other step. */
+  readonly isOnly?: boolean
 }
 
 /** Limit for the templates of a step that does not name its graphs: the main thread receives them (design 7). */
@@ -47,7 +49,7 @@ export function updatePlanOf(parsed: Parsed): UpdatePlan | StoreOnly {
   if ((open ? steps.slice(1) : steps).every(isNamed)) {
     if (!open) return { touches, reads: readsOf(steps), loads }
     if (open.remove.length + open.add.length > MOST_TEMPLATES) return 'templates'
-    return { touches, reads: readsOf(steps.slice(1)), loads, open }
+    return { touches, reads: readsOf(steps.slice(1)), loads, open: { ...open, isOnly: steps.length === 1 } }
   }
   // A later step sees the results of earlier ones, which the store does not have yet.
   const search = searchOf(steps)

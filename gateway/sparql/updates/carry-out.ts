@@ -1,7 +1,7 @@
 // SPARQL updates that the gateway carries out itself: it locks and reads their graphs, and computes the changes. So
 // each document keeps its managed properties, and agents change only what they may (design 3, 4).
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
-import { everyUpdate, everyWrite, type Lock } from '../../documents/locks.js'
+import { everyUpdate, everyWrite, underLocks, type Lock } from '../../documents/locks.js'
 import { sharersOf } from '../../gateway.js'
 import { commit, type WritePlan } from '../../methods/commit.js'
 import type { Writing } from '../../methods/write-rules.js'
@@ -26,7 +26,7 @@ import {
   type NamedGraphs,
 } from './touched-graphs.js'
 import { loadSources, type LoadedSources } from './load-sources.js'
-import { readPattern, solve, solveSoon } from './find-solutions.js'
+import { readPattern, solve, solveSoon, type Opened } from './find-solutions.js'
 import { searchGraphs, type Seen } from './search-graphs.js'
 import { mayReadOther, REFUSED, updateRights, type UpdateRights } from './update-rights.js'
 
@@ -91,7 +91,6 @@ async function carryOutRounds(
   if (isFailure(first) || isForStore(first)) return first
   let touches = first ? touchesOf(open!, first) : []
   let loaded: LoadedSources | undefined
-  let isAlone = false
   for (let round = 0; round < (search ? MOST_ROUNDS_OF_COPIES : MOST_ROUNDS); round++) {
     const named = namedIn(plan, touches)
     if (named.length > MOST_GRAPHS) return TOO_MANY_GRAPHS
@@ -116,20 +115,57 @@ async function carryOutRounds(
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
       const found = now ? touchesOf(open!, now) : []
-      const pinned = isAlone ? namedIn(plan, found) : named
-      const again = beyond(found, pinned)
-      return again ?? planOf({ context, text, rights, named: pinned, loaded: sources, plan, seen }, now)
+      const again = beyond(found, named)
+      return again ?? planOf({ context, text, rights, named, loaded: sources, plan, seen }, now)
     }
-    const locks = locksOf(context, named, (open ?? search) !== undefined, isAlone)
+    const locks = locksOf(context, named, (open ?? search) !== undefined)
     const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isRecorded(graph) ? [graph] : []))
     const outcome = await commit<Outcome | Again>(updating(context), { locks, settles, signal: left }, pinnedPlan)
     if (!isAgain(outcome)) return outcome
     touches = outcome.again
-    // RAND, UUID and the like give other graphs each time: the next solutions are carried out, whatever their graphs
-    // are, without any other write between them and the change (SPARQL 1.1 Update §3.1.3).
-    isAlone = opened?.asked.volatile === true
+    // RAND, UUID and the like give other graphs each time.
+    if (opened?.asked.volatile)
+      return early.isFree || opened.open.isOnly
+        ? carryOutAlone({ context, text, loaded: sources, plan }, endpoint, opened)
+        : OTHER_EACH_TIME
   }
   return !search ? UNSTEADY : search.isVolatile ? OTHER_EACH_TIME : TOO_DEEP
+}
+
+/**
+ * Carries out the next solutions, whatever their graphs are, without any other write between them and the change
+ * (SPARQL 1.1 Update §3.1.3).
+ */
+async function carryOutAlone(
+  carried: Pick<Carried, 'context' | 'text' | 'loaded' | 'plan'>,
+  endpoint: Facts,
+  opened: Opened,
+): Promise<Outcome> {
+  const { context, plan } = carried
+  const { application, gateway } = context
+  const signal = context.request.signal()
+  const act = async (): Promise<Outcome> => {
+    const early = updateRights(context, endpoint)
+    if (isFailure(early)) return early
+    const now = await solveSoon(context, early, opened, true)
+    if (isFailure(now) || isForStore(now)) return now
+    const named = namedIn(plan, touchesOf(opened.open, now))
+    if (named.length > MOST_GRAPHS) return TOO_MANY_GRAPHS
+    const refused = await refusedTouch(context, early, named)
+    if (refused) return refused
+    // A write in doubt is settled under the lock of its own document only.
+    const written = named.flatMap(({ graph, touch }) => (touch ? [graph] : []))
+    const locks = written.map((graph) => [graph, 'exclusive'] as const)
+    const place = { locks, settles: written.filter(application.isRecorded), signal }
+    const outcome = await commit<Outcome | Again>(updating(context), place, async () => {
+      const rights = updateRights(context, endpoint)
+      return isFailure(rights) ? rights : planOf({ ...carried, rights, named, seen: undefined }, now)
+    })
+    return isAgain(outcome) ? UNSTEADY : outcome
+  }
+  const sharers = sharersOf(application.store, gateway)
+  const locks = sharers.map((sharer) => everyWrite(sharer.application, 'exclusive'))
+  return underLocks(gateway, [everyUpdate(application, 'exclusive'), ...locks], act, signal)
 }
 
 /**
@@ -173,7 +209,7 @@ const TOO_DEEP = tooMuch(
 )
 
 const OTHER_EACH_TIME = tooMuch(
-  'NOW, RAND, UUID or STRUUID in an operation after the first gives the update other graphs each time it runs.',
+  'NOW, RAND, UUID or STRUUID may give the update other graphs each time it runs. Send the operation with it alone.',
 )
 
 const UNSTEADY = problem('server.overloaded', 'Other writes keep changing the graphs of the update. Retry shortly.', {
@@ -201,11 +237,6 @@ async function planOf(
   solutions: Solutions | undefined,
 ): Promise<WritePlan<Outcome | Again> | Problem> {
   const { application, gateway } = context
-  // Graphs that were found only now may be in doubt, too.
-  for (const { graph, touch } of pinned) {
-    const doubt = touch && application.isRecorded(graph) ? await application.journalled.settle(graph) : undefined
-    if (doubt) return doubt
-  }
   const named = seen ? withRead(pinned, seen.graphs) : pinned
   const graphs = named.length > MOST_GRAPHS ? TOO_MANY_GRAPHS : await findGraphs(context, rights, named)
   if (isFailure(graphs)) return graphs
@@ -266,14 +297,9 @@ function withRead(named: readonly NamedGraphs[], reads: readonly string[]): read
 
 /**
  * Locks written graphs exclusively. Locks graphs that are read by name, and parents of documents that may be created,
- * against changes. `isAlone`: also against writes of all other graphs of the store.
+ * against changes.
  */
-function locksOf(
-  { application, gateway }: Context,
-  named: readonly NamedGraphs[],
-  isOpen: boolean,
-  isAlone: boolean,
-): readonly Lock[] {
+function locksOf({ application }: Context, named: readonly NamedGraphs[], isOpen: boolean): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined
       ? [graph]
@@ -285,9 +311,7 @@ function locksOf(
   const others = [...new Set(shared)].filter((graph) => !exclusive.has(graph))
   return [
     everyUpdate(application, isOpen ? 'exclusive' : 'shared'),
-    ...(isAlone
-      ? sharersOf(application.store, gateway).map((sharer) => everyWrite(sharer.application, 'exclusive'))
-      : [everyWrite(application, 'shared')]),
+    everyWrite(application, 'shared'),
     ...[...exclusive].map((graph) => [graph, 'exclusive'] as const),
     ...others.map((graph) => [graph, 'shared'] as const),
   ]

@@ -184,10 +184,15 @@ const MOST_LOCKED_MS = 5000
 const MOST_LOCKED_MS_OF_FREE = 25_000
 
 /** Nothing has been written yet, so the update can still be abandoned. */
-export async function solveSoon(context: Context, rights: UpdateRights, opened: Opened): ReturnType<typeof solve> {
-  // All other writes may wait meanwhile (carry-out.ts).
+export async function solveSoon(
+  context: Context,
+  rights: UpdateRights,
+  opened: Opened,
+  isAlone = false,
+): ReturnType<typeof solve> {
   const usual = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
-  const ms = opened.asked.volatile ? usual / 5 : usual
+  // All other writes wait meanwhile (carry-out.ts).
+  const ms = isAlone ? usual / 5 : usual
   const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
   const found = await solve(context, rights, opened, { signal: AbortSignal.any([left, enough]) })
   return isFailure(found) && enough.aborted && !left.aborted ? slow(ms) : found

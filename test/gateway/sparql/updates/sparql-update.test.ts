@@ -389,9 +389,11 @@ async function freshNames({ world, row, make, send, stored }: Setting): Promise<
     const left = (await Promise.all(all.map(stored))).filter((lines) => /chosen/.test(String(lines)))
     t.ok(left.length < all.length, 'some were chosen')
   })
-  await row('fresh names in a later operation are refused, with the reason', async (t) => {
+  await row('fresh names beside other operations are refused, with the reason', async (t) => {
     const answer = await send(`INSERT DATA { GRAPH <${source}> { ex:s ex:p 1 } } ; ${into}`, 'stranger')
-    t.match(answer, { status: 413, text: /STRUUID in an operation after the first/ })
+    t.match(answer, { status: 413, text: /STRUUID may give the update other graphs/ })
+    const costly = `${into} ; DELETE { GRAPH <${source}> { ?s ?p ?o } } WHERE { GRAPH <${source}> { ?s ?p ?o } }`
+    t.match(await send(costly, 'stranger'), { status: 413, text: /Send the operation with it alone/ })
   })
   t.equal((await world.as('owner')('DELETE', rule)).status, 204)
 }
