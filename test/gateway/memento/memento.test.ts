@@ -15,6 +15,7 @@ import { A_MINUTE } from '../../support/wait.js'
 const TITLE = 'http://purl.org/dc/terms/title'
 const PROV = 'http://www.w3.org/ns/prov#'
 const LINK = { Accept: 'application/link-format' }
+const RDF_TYPES = ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json', 'application/trig'] // prettier-ignore
 const NT = { Accept: 'application/n-triples' }
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 
@@ -164,14 +165,7 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
     t.same(uris(after, 'next'), [second!.uri])
   })
   await row('the same in every format, with one entity-tag', async (t) => {
-    for (const type of [
-      'text/turtle',
-      'application/n-triples',
-      'application/rdf+xml',
-      'application/ld+json',
-      'application/trig',
-    ]) {
-      // prettier-ignore
+    for (const type of RDF_TYPES) {
       for (let i = 0; i < 2; i++) {
         const answer = await getAndHead(t, world, `${path}?version=${first.version}`, { Accept: type })
         t.match(answer.fields['content-type'], type)
@@ -468,14 +462,7 @@ async function differences(world: World, row: Row, { path, iri, versions }: Past
       subjects: [{ subject: { type: 'uri', value: iri } }],
     })
     t.match(JSON.stringify(json), `{"predicate":"${TITLE}","object":{"type":"literal","value":"three"}}`)
-    for (const type of [
-      'text/turtle',
-      'application/n-triples',
-      'application/rdf+xml',
-      'application/ld+json',
-      'application/trig',
-    ]) {
-      // prettier-ignore
+    for (const type of RDF_TYPES) {
       const { status, fields } = await getAndHead(t, world, target, { Accept: type })
       t.equal(status, 200)
       t.match(fields['content-type'], type)
