@@ -6,11 +6,14 @@ import { request } from 'node:https'
 import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
+import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 import { makeClient, type Answer, type Client } from '../support/client.js'
 import { missing, ports, startNginx } from '../support/shared-caches.js'
 import { rowsOf } from '../support/stores.js'
 import { fileOf, upload } from '../support/upload.js'
 import { makeWorld, ttl } from '../support/world.js'
+
+const DAY = 86_400_000
 
 void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   const [gateway, tls, plain] = (await ports(t, 3)) as [number, number, number]
@@ -22,9 +25,10 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   const nginx = await startNginx(t, join(world.folder, 'certs/server.pem'), [tls, plain, gateway])
   const row = rowsOf(t, 'embedded')
   const clients = new Map<string, Client>()
+  const expired = new Map<string, string>()
   t.teardown(() => clients.forEach((client) => client.close()))
   const through = (agent: string, target: string, fields = {}): Promise<Answer> => {
-    const pem = agent === 'anonymous' ? {} : { pem: world.pemOf(agent) }
+    const pem = agent === 'anonymous' ? {} : { pem: expired.get(agent) ?? world.pemOf(agent) }
     const client = clients.get(agent) ?? makeClient({ port: tls, host: new URL(world.base).host, ca: world.ca, ...pem })
     clients.set(agent, client)
     return client('GET', target, { fields })
@@ -91,6 +95,24 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
       t.equal((await through('owner', target)).fields['cache-status'], undefined, target)
     }
   })
+
+  for (const [name, webId] of [
+    ['of a company', 'urn:x'],
+    ['with a WebID', world.ownerWebId],
+  ] as const) {
+    await row(`a certificate ${name} that has expired is the gateway’s to decide about`, async (t) => {
+      expired.set(name, await makeClientCertificate(webId, 'test', Date.now() - 4000 * DAY))
+      const isIgnored = webId === 'urn:x'
+      for (const target of [fileOf('private'), item]) {
+        const answer = await through(name, target)
+        t.equal(answer.status, isIgnored ? 200 : 400, target)
+        if (!isIgnored) t.match(answer.text, /does not prove a WebID/, 'not by nginx')
+        t.equal(answer.fields['strict-transport-security'], 'max-age=31536000')
+      }
+      const write = ttl('<> <http://purl.org/dc/terms/title> "With a body" .')
+      t.equal((await clients.get(name)!('PUT', item, write)).status, isIgnored ? 403 : 400)
+    })
+  }
 
   await row('the static parts of pages are stored', async (t) => {
     const page = await through('anonymous', item, { Accept: 'text/html' })
