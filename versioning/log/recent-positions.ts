@@ -2,8 +2,7 @@
 // most of its data with the old one. Pure.
 
 const BUCKETS = 256
-type Buckets = readonly ReadonlyMap<string, number>[]
-const EMPTY: Buckets = Array.from({ length: BUCKETS }, () => new Map<string, number>())
+type Buckets = readonly (ReadonlyMap<string, number> | undefined)[]
 
 /** Two generations: `newer` has the changes since the last `agedPositions`, `older` those before. */
 export interface RecentPositions {
@@ -13,7 +12,7 @@ export interface RecentPositions {
   readonly size: number
 }
 
-export const NO_POSITIONS: RecentPositions = { newer: EMPTY, older: EMPTY, size: 0 }
+export const NO_POSITIONS: RecentPositions = { newer: [], older: [], size: 0 }
 
 /** The position of a name's last change; 0 if it has not changed recently. */
 export function lastOf({ newer, older }: RecentPositions, name: string): number {
@@ -37,7 +36,7 @@ export function changedAt(recent: RecentPositions, names: readonly string[], pos
 }
 
 /** Drops the older generation. */
-export const agedPositions = ({ newer }: RecentPositions): RecentPositions => ({ newer: EMPTY, older: newer, size: 0 })
+export const agedPositions = ({ newer }: RecentPositions): RecentPositions => ({ newer: [], older: newer, size: 0 })
 
 function bucketOf(name: string): number {
   let hash = 0
