@@ -13,6 +13,7 @@ import { type Terminal, fail, printable, shellWord } from '../../commands/termin
 import { readConfiguration } from '../../configuration/configuration.js'
 import type { DescribedApplication, ServiceDescription } from '../../configuration/dataspace.js'
 import type { Arguments } from '../../configuration/flags.js'
+import { historyPlaceOf } from '../../configuration/history-place.js'
 import { unservedBases, wrongBases } from '../../configuration/served-bases.js'
 import { APPLICATIONS } from '../../configuration/setting-table.js'
 import { DEFAULT_DATA, type Environment, SETTINGS, type Settings, settingsOf } from '../../configuration/settings.js'
@@ -21,11 +22,13 @@ import { endpointNamesOf } from '../../documents/endpoint-names.js'
 import { makeNames } from '../../documents/iri-spelling.js'
 import type { AllEndpointNames } from '../../feature.js'
 import { isFailure } from '../../problem.js'
+import { DOAP, GITHUB } from '../../rdf/vocabulary.js'
 import { fusekiEndpoints } from '../../stores/http-store.js'
 import { storeFindings } from '../../survey/stores.js'
 import { surveyOf } from '../../survey/survey.js'
 import { answered, confirmed, surveyText } from './adoption-text.js'
 import { writeFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 
 interface Applications {
   readonly endUser: DescribedApplication
@@ -33,7 +36,7 @@ interface Applications {
 }
 
 /** @param isOpen everyone may read */
-function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
+function systemOf({ endUser, admin }: Applications, isOpen: boolean, data: string): string {
   const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
     const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
     return isUsual({ query, update })
@@ -42,6 +45,7 @@ function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
   }
   const services = ({ query, update }: ServiceDescription, name: string): string =>
     isUsual({ query, update }) ? `<urn:services/${name}>` : `<urn:services/${name}>, <urn:services/${name}-updates>`
+  const histories = [endUser, admin].flatMap((application) => historyText(application, data) ?? [])
   return `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
 PREFIX a: <https://w3id.org/atomgraph/core#>
 PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
@@ -55,9 +59,22 @@ PREFIX tga: <urn:triplegate:access#>
     lds:service ${services(admin.service, 'admin')} .
 
 ${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
-# A history of every write: add "PREFIX doap: <http://usefulinc.com/ns/doap#>", and for each application
+${histories.length > 0 ? `PREFIX doap: <${DOAP('')}>\n${histories.join('')}` : NO_HISTORY}`
+}
+
+const NO_HISTORY = `# A history of every write: add "PREFIX doap: <http://usefulinc.com/ns/doap#>", and for each application
 #   <urn:apps/end-user> lds:versioningRepository <urn:repo> .
 #   <urn:repo> a doap:GitRepository ; doap:location <file:///var/lib/triplegate/documents.git> .
+`
+
+/** The repository of the history that the settings give; a local one by its URL. */
+function historyText({ kind, ...application }: DescribedApplication, data: string): string | undefined {
+  const { repository, folder } = historyPlaceOf(application, { data, log: 'off' }) ?? {}
+  if (!repository) return undefined
+  const location = folder === undefined ? repository.location : pathToFileURL(folder).href
+  const api = repository.apiBase === undefined ? '' : ` ; <${GITHUB('apiBase')}> <${repository.apiBase}>`
+  return `<urn:apps/${kind}> lds:versioningRepository <urn:repositories/${kind}> .
+<urn:repositories/${kind}> a doap:GitRepository ; doap:location <${location}>${api} .
 `
 }
 
@@ -65,20 +82,20 @@ ${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
 const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
   update === query!.replace(/\/(?:query|sparql)$/, '/update')
 
-/** Undefined if the stores need no credentials. */
+/** Undefined if neither the stores nor the repositories need credentials. */
 function secretsOf({ endUser, admin }: Applications): string | undefined {
-  const lines = [
-    ['end-user', endUser.service.credentials] as const,
-    ['admin', admin.service.credentials] as const,
-  ].flatMap(([name, credentials]) =>
-    !credentials
+  const lines = [endUser, admin].flatMap(({ kind, service: { credentials }, versioning }) => [
+    ...(!credentials
       ? []
       : 'token' in credentials
-        ? [`<urn:services/${name}> a:authToken ${JSON.stringify(credentials.token)} .`]
+        ? [`<urn:services/${kind}> a:authToken ${JSON.stringify(credentials.token)} .`]
         : [
-            `<urn:services/${name}> a:authUser ${JSON.stringify(credentials.user)} ; a:authPwd ${JSON.stringify(credentials.password)} .`,
-          ],
-  )
+            `<urn:services/${kind}> a:authUser ${JSON.stringify(credentials.user)} ; a:authPwd ${JSON.stringify(credentials.password)} .`,
+          ]),
+    ...(typeof versioning === 'object' && versioning.token !== undefined
+      ? [`<urn:repositories/${kind}> a:authToken ${JSON.stringify(versioning.token)} .`]
+      : []),
+  ])
   return lines.length === 0 ? undefined : `PREFIX a: <https://w3id.org/atomgraph/core#>\n\n${lines.join('\n')}\n`
 }
 
@@ -260,7 +277,7 @@ async function write(
 ): Promise<number> {
   const secrets = secretsOf(applications)
   try {
-    await writeFile(file, systemOf(applications, isOpen), { flag: 'wx' })
+    await writeFile(file, systemOf(applications, isOpen, settings.data), { flag: 'wx' })
     if (secrets !== undefined) await writeFile('credentials.trig', secrets, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException

@@ -1,13 +1,17 @@
 // triplegate init and adopt: reports on a store, a configuration that the gateway starts with, and graphs that become
 // documents.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import { readConfiguration } from '../../../../gateway/configuration/configuration.js'
+import { parseSettings } from '../../../../gateway/configuration/settings.js'
+import { isFailure } from '../../../../gateway/problem.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { makeNames } from '../../../../gateway/documents/iri-spelling.js'
 import { renamesOf, ruleOf, rulesForNames } from '../../../../gateway/features/adoption/renames.js'
@@ -195,6 +199,38 @@ void t.test('init and adopt', { skip }, async (t) => {
   })
   t.match(await command(...given, '--admin-backend', admin, '--yes'), { code: 3, out: /already exists/ })
   t.match(await store.read(base), /^<\S+> <urn:of> <\S+slash> \.\n$/, 'the store is not changed')
+
+  const own = mkdtempSync(join(folder, 'histories-'))
+  const histories = ['local', '--admin-history', 'https://github.com/owner/rules', '--history-token', 'secret']
+  const api = ['--history-api', 'https://api.example.org', '--data', 'data', '--yes']
+  const init = ['init', dataset, '--base', base, '--admin-backend', admin, '--history', ...histories, ...api]
+  const ran = spawnSync(process.execPath, [resolve('dist/gateway/main.js'), ...init], {
+    cwd: own,
+    env: { PATH: process.env['PATH'] },
+    encoding: 'utf8',
+  })
+  t.equal(ran.status, 0, ran.stdout + ran.stderr)
+  t.match(ran.stdout, /serve --config system\.trig --credentials credentials\.trig --data data --https=?/)
+  const files = ['--config', join(own, 'system.trig'), '--credentials', join(own, 'credentials.trig')]
+  const settings = parseSettings(files, {})
+  const dataspaces = isFailure(settings) ? settings : await readConfiguration(settings)
+  if (isFailure(dataspaces)) return t.fail(dataspaces.detail)
+  const { host } = new URL(base)
+  t.match(
+    dataspaces[0],
+    {
+      endUser: {
+        versioning: {
+          location: pathToFileURL(join(own, 'data/history', encodeURIComponent(`${host}/`), 'repository.git')).href,
+          branch: 'main',
+        },
+      },
+      admin: {
+        versioning: { location: 'https://github.com/owner/rules', apiBase: 'https://api.example.org', token: 'secret' },
+      },
+    },
+    'the histories that were given',
+  )
 
   const args = ['serve', '--config', file, '--data', join(folder, 'data'), '--https', String(https)]
   const gateway = spawn(process.execPath, ['dist/gateway/main.js', ...args, '--management', String(management)], {
