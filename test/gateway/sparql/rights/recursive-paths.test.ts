@@ -2,7 +2,6 @@
 // 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
-import { waysWithoutStep } from '../../../../gateway/sparql/rights/paths.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
 import { read, rowsOfEach } from '../../../support/over-views.js'
@@ -84,26 +83,3 @@ for (const kind of FUSEKI_KINDS) {
     })
   }
 }
-
-await t.test('the ways of a path without a step', async (t) => {
-  const rows = [
-    ['<urn:a>', 0],
-    ['!<urn:a>', 0],
-    ['<urn:a>*', 1],
-    ['<urn:a>+', 0],
-    ['(<urn:a>?)+', 1],
-    ['^(<urn:a>?|<urn:b>?)', 2],
-    ['(<urn:a>?|<urn:b>)/<urn:c>?', 1],
-    ['(<urn:a>?|<urn:b>?)/^(<urn:c>?|<urn:d>*)', 4],
-    [Array(11).fill('(<urn:a>?|<urn:b>?)').join('/'), 1001],
-  ] as const
-  for (const [path, ways] of rows) {
-    const [pattern] = read(`SELECT * { ?s ${path} ?o }`)!.body.where
-    const predicate = pattern?.kind === 'triples' ? pattern.triples[0]?.predicate : undefined
-    t.equal(
-      predicate && (predicate.kind === 'path' || predicate.kind === 'iri') && waysWithoutStep(predicate),
-      ways,
-      path,
-    )
-  }
-})
