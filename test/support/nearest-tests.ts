@@ -21,6 +21,7 @@ const ALSO: Readonly<Record<string, readonly string[]>> = {
   'gateway/http/target': ['gateway/http/target', 'gateway/request/access'],
   'gateway/sparql/updates/': ['gateway/sparql/queries/sparql-rights', 'gateway/sparql/updates/sparql-update', 'gateway/sparql/updates/update-names'],
   'gateway/sparql/rights/': ['gateway/sparql/language/corpus', 'gateway/sparql/rights/restrict-query', 'gateway/sparql/queries/sparql-rights', 'gateway/sparql/rights/store-ways'],
+  'gateway/sparql/rights/regex-': ['gateway/sparql/rights/endless-expressions'],
   'versioning/journal/': ['versioning/history', 'gateway/mirror/journalled-store', 'gateway/mirror/settlement'],
   'gateway/mirror/': ['gateway/mirror/mirror', 'gateway/mirror/journalled-store', 'gateway/sparql/updates/sparql-update'],
 } // prettier-ignore
@@ -46,14 +47,21 @@ const IS_LEFT_OUT = /growth|adoption|crash|attack|commands|github/
 export function nearestTests(file: string): readonly string[] {
   const users = [...SOURCES.keys()].filter((each) => localImportsOf(each).includes(file))
   const words = wordsOf(file)
-  const also = Object.entries(ALSO).flatMap(([folder, names]) => (file.startsWith(folder) ? names : []))
+  // What is named for fewer files is nearer.
+  const also = (test: string): number =>
+    Math.max(
+      0,
+      ...Object.entries(ALSO).map(([start, names]) =>
+        file.startsWith(start) && names.some((name) => test === `test/${name}.test.ts`) ? 20 + start.length : 0,
+      ),
+    )
   const tests = allTestFiles().filter((test) => !IS_LEFT_OUT.test(test))
   const scored = tests.map((test) => {
     const imported = importedBy(test)
     const direct = imported.includes(file) ? 100 : imported.some((each) => users.includes(each)) ? 3 : 0
     const own = test === `test/${file.replace(/\.ts$/, '.test.ts')}` ? 200 : 0
     const shared = [...wordsOf(test)].filter((word) => words.has(word)).length
-    return { test, score: own + direct + 2 * shared + (also.some((name) => test === `test/${name}.test.ts`) ? 20 : 0) }
+    return { test, score: own + direct + 2 * shared + also(test) }
   })
   return scored
     .filter(({ score }) => score > 2)

@@ -13,7 +13,7 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   ['(?:ab)+c', 2], ['[a-z&&[^b]]+x', 2], ['\\P{Lu}+x', 2], ['([a[b]]|b)*x', Infinity], ['([^]a]|b)*x', Infinity], ['([ab&&[b]]|b)*x', Infinity],
   // Several ways through one text: the degree is their number, plus one for the search.
   ['.*.*x', 3], ['.*.*.*x', 4], ['.*foo.*bar', 3], ['a+a+a+b', 4], ['(.*,){3}x', 4], ['[a-z]+[a-k]+[a-c]+X', 4], ['a*A*b', 3, 'i'], ['a*A*b', 2],
-  ['é*ü*x', 3],
+  ['é*ü*x', 3], ['.*?x', 2], ['a+?b', 2], ['a{2,3}?b', 1], ['a??b', 1], ['(\u0000|\u0000)*b', Infinity], ['[^a]*ü*x', 3], ['[^\\d]*é*x', 3], ['k*\u212a*x', 3, 'i'],
   // Each character doubles the ways.
   ['(a+)+$', Infinity], ['(a|a)*$', Infinity], ['(.*)*$', Infinity], ['(a|aa)+$', Infinity], ['(a*b*)*c', Infinity], ['(\\w+\\s?)+$', Infinity],
   ['(x+x+)+y', Infinity], ['^(a|a)*?$', Infinity], ['^(a+)+?$', Infinity], ['((a|aa)+b?)+$', Infinity], ['(a{1,30}){1,30}$', Infinity], ['(a|A)*b', Infinity, 'i'],

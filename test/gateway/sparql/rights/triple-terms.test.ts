@@ -2,6 +2,7 @@
 // predicate. So hidden data must not get there (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
+import { isPlainTriple, mayMeetTerm } from '../../../../gateway/sparql/rights/triple-terms.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'
 import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import { OXIGRAPH } from '../../../../gateway/stores/oxigraph-traits.js'
@@ -55,6 +56,44 @@ const ROWS: readonly string[] = [
   `SELECT * ${MERGED} { OPTIONAL { ?s <urn:p:2> ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }`,
   `SELECT * ${MERGED} { FILTER EXISTS { ?s ?p ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }`,
 ]
+
+void t.test('a variable may stand for a triple term and name a graph', async (t) => {
+  const rows: readonly (readonly [where: string, meets: boolean])[] = [
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c }', false],
+    ['?s ?p ?o GRAPH ?o { ?a ?b ?c }', true],
+    ['GRAPH ?g { ?s ?p ?o GRAPH ?o { } }', true],
+    ['GRAPH ?g { ?g ?p ?c }', false],
+    ['?g ?g ?o GRAPH ?g { ?a ?b ?c }', false],
+    ['?g <urn:p>* ?o GRAPH ?g { ?a ?b ?c }', true],
+    ['?a <urn:p> <<( ?g <urn:q> <urn:x> )>> GRAPH ?g { ?b ?c ?d }', true],
+    ['?a <urn:p> <<( <urn:x> ?g <urn:x> )>> GRAPH ?g { ?b ?c ?d }', true],
+    ['BIND(1 AS ?g) GRAPH ?g { ?b ?c ?d }', true],
+    ['VALUES ?g { <urn:a> UNDEF } GRAPH ?g { ?b ?c ?d }', false],
+    ['VALUES ?g { <urn:a> 1 } GRAPH ?g { ?b ?c ?d }', true],
+    ['VALUES (?g ?v) { (<urn:a> 1) } GRAPH ?g { ?b ?c ?d }', true],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?o = ?g)', true],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?g = ?o)', true],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?o != ?g)', false],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(sameTerm(?g, ?o))', true],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?x IN (1, ?g)) FILTER(?o = ?x)', true],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?o = <urn:x>) FILTER(<urn:x> = ?g)', false],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?o = ?x) FILTER(?x = ?y) FILTER(?y = ?g)', true],
+    ['?s ?p ?o GRAPH ?g { ?a ?b ?c } FILTER(?s = ?g)', false],
+    ['?s ?p ?o OPTIONAL { GRAPH ?g { ?a ?b ?c } FILTER(?o = ?g) }', true],
+  ]
+  for (const [where, meets] of rows) {
+    t.equal(mayMeetTerm(read(`SELECT * { ${where} }`)!.body), meets, where)
+    t.equal(mayMeetTerm(read(`SELECT * { FILTER EXISTS { ${where} } }`)!.body), meets, `EXISTS ${where}`)
+  }
+  const plain = [
+    ['?s ?p ?o . ?o <urn:p> ?x', true],
+    ['?s ?p ?o . ?o <urn:p>/<urn:q> ?x', false],
+    ['{ ?s ?p ?o }', false],
+  ] as const
+  for (const [where, isPlain] of plain)
+    t.equal(read(`SELECT * { ${where} }`)!.body.where.every(isPlainTriple), isPlain, where)
+  t.equal(mayMeetTerm(null), false)
+})
 
 const hasFuseki = FUSEKI !== undefined && (await hasKinds(FUSEKI))
 const skip = process.env['CI'] !== 'true' && !hasFuseki && 'no Fuseki with these datasets: npm test starts one'
