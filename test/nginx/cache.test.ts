@@ -20,7 +20,7 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
   const world = await makeWorld(t, stores, {
-    flags: ['--http', String(gateway), '--host', 'localhost', '--trusted-proxy', '127.0.0.1/32'],
+    flags: ['--http', String(gateway), '--host', 'localhost', '--trusted-proxy', '127.0.0.1/32', '--history', 'local'],
   })
   const nginx = await startNginx(t, join(world.folder, 'certs/server.pem'), [tls, plain, gateway])
   const row = rowsOf(t, 'embedded')
@@ -45,8 +45,8 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
   await row('a private file is never stored', async (t) => {
     t.equal((await owner('POST', item, upload('private'))).status, 204)
     for (let i = 0; i < 2; i++) {
-      t.equal(await cacheOf('owner', fileOf('private')), '200 fwd=uri-miss; detail=MISS')
-      t.equal(await cacheOf('stranger', fileOf('private')), '403 fwd=uri-miss; detail=MISS')
+      t.equal(await cacheOf('owner', fileOf('private')), '200 fwd=bypass; detail=BYPASS')
+      t.equal(await cacheOf('stranger', fileOf('private')), '403 fwd=bypass; detail=BYPASS')
       t.equal(await cacheOf('anonymous', fileOf('private')), '403 fwd=uri-miss; detail=MISS')
     }
     t.equal((await through('reader', fileOf('private'))).text, 'private')
@@ -70,8 +70,13 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     const rule = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${item}> ; <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`
     t.equal((await owner('PUT', everyone, ttl(rule))).status, 201)
-    t.equal(await cacheOf('owner', fileOf('private')), '200 fwd=uri-miss; detail=MISS')
+    t.equal(await cacheOf('owner', fileOf('private')), '200 fwd=bypass; detail=BYPASS')
     t.equal(await cacheOf('anonymous', fileOf('private')), '200 hit')
+    t.equal(
+      await cacheOf('owner', fileOf('private')),
+      '200 fwd=bypass; detail=BYPASS',
+      'a 304 for others is not one for all',
+    )
     const { fields, text } = await through('stranger', fileOf('private'))
     t.equal(text, 'private')
     t.match(fields, {
@@ -88,8 +93,10 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     t.equal((await through('anonymous', fileOf('private'), { 'If-None-Match': fields.etag })).status, 304)
   })
 
-  await row('without --shared-cache documents are not stored, not below uploads/ either', async (t) => {
-    for (const target of [item, '/uploads/', '/uploads/x/']) {
+  await row('without --shared-cache documents and versions are not stored, not below uploads/ either', async (t) => {
+    const { text } = await owner('GET', `${item}?timemap`, { fields: { Accept: 'application/link-format' } })
+    const [, version] = /<[^>]*(\/[^/>]*\/\?version=\w+)>/.exec(text)!
+    for (const target of [item, version!, '/uploads/', '/uploads/x/']) {
       t.match(await cacheOf('anonymous', target), / fwd=uri-miss; detail=MISS$/, target)
       t.match(await cacheOf('anonymous', target), / fwd=uri-miss; detail=MISS$/, target)
       t.equal((await through('owner', target)).fields['cache-status'], undefined, target)
@@ -119,7 +126,7 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     const [, style] = /href="([^"]*\/static\/[^"]+\.css)"/.exec(page.text) ?? []
     t.ok(style, 'a page names its style')
     const { pathname } = new URL(style!, world.base)
-    t.equal(await cacheOf('stranger', pathname), '200 fwd=uri-miss; detail=MISS')
+    t.equal(await cacheOf('stranger', pathname), '200 fwd=bypass; detail=BYPASS')
     t.equal(await cacheOf('anonymous', pathname), '200 hit')
   })
 })
