@@ -14,6 +14,12 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   // Several ways through one text: the degree is their number, plus one for the search.
   ['.*.*x', 3], ['.*.*.*x', 4], ['.*foo.*bar', 3], ['a+a+a+b', 4], ['(.*,){3}x', 4], ['[a-z]+[a-k]+[a-c]+X', 4], ['a*A*b', 3, 'i'], ['a*A*b', 2],
   ['é*ü*x', 3], ['.*?x', 2], ['a+?b', 2], ['a{2,3}?b', 1], ['a??b', 1], ['(\u0000|\u0000)*b', Infinity], ['[^a]*ü*x', 3], ['[^\\d]*é*x', 3], ['k*\u212a*x', 3, 'i'],
+  // Which characters a part matches: brackets, escapes, and those beyond ASCII.
+  ['(a)'.repeat(60), 1], ['$*a', Infinity], ['.*é*x', 3], ['.*\\n*x', 3], [']*]*x', 3], [']*a*x', 2], ['}*a*x', 2], ['\\ba*b', 2], ['a*\\Bb', 2], ['\\b*a', Infinity],
+  ['\\px{L}', Infinity], ['([\\]a]|\\])*b', Infinity], ['([\\]a]|b)*c', 2], ['[\\b]*a*x', 3], ['[\\d]*a*x', 2], ['[]a]*b*x', 3], ['[a[b]]*c*x', 3], ['[ab&&[b]]*c*x', 3],
+  ['[a&&b]*c*x', 3], ['[\\[a]*c*x', 2], ['[\\^\\]]*c*x', 2], ['[b-a]*c*x', 3], ['[^b]*b*x', 2], ['[^]b]*b*x', 3], ['(a*)(b*)x', 2],
+  // With the flag i, the Kelvin sign is a K.
+  ['k*\u212a*x', 2], ['k*[^a-z]*x', 3, 'i'], ['K*[^a-z]*x', 3, 'i'], ['a*[^a-z]*x', 2, 'i'], ['\\w*[^a-z0-9_]*x', 3, 'i'], ['[j-l]*[^a-z]*x', 3, 'i'],
   // Each character doubles the ways.
   ['(a+)+$', Infinity], ['(a|a)*$', Infinity], ['(.*)*$', Infinity], ['(a|aa)+$', Infinity], ['(a*b*)*c', Infinity], ['(\\w+\\s?)+$', Infinity],
   ['(x+x+)+y', Infinity], ['^(a|a)*?$', Infinity], ['^(a+)+?$', Infinity], ['((a|aa)+b?)+$', Infinity], ['(a{1,30}){1,30}$', Infinity], ['(a|A)*b', Infinity, 'i'],
