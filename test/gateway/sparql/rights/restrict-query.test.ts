@@ -375,6 +375,7 @@ for (const [name, query, part, stays] of [
   ['a path without a step, at 51 names', `SELECT * { ${Array.from({ length: 51 }, (_, i) => `<urn:e:${i}> <${ONE}>* ?y .`).join(' ')} }`, 'none', []],
   ['a step before it', `SELECT * { ?x <${TWO}>/<${ONE}>* ?y }`, [TWO, ONE], []],
   ['of any graph', `SELECT * { ?x <${ONE}>+ ?y GRAPH ?g { } }`, 'none', []],
+  ['another server', `SELECT * { ?x <${ONE}>+ ?y SERVICE <urn:e:1> { ?y ?q ?z } }`, 'none', []],
   ['a path without a step, at a literal', `SELECT * { ?x <${ONE}>* "a" }`, 'none', []],
   ['a description', `DESCRIBE ?x { ?x <${ONE}>+ ?y }`, 'none', []],
   ['named graphs', `SELECT * FROM <urn:g:1> { ?x <${ONE}>+ ?y }`, 'none', []],
@@ -390,6 +391,28 @@ for (const [name, query, part, stays] of [
     t.same(found.plan.stays, stays)
   })
 }
+
+void t.test('graphs for which the name alone does not decide are asked for first', (t) => {
+  const [open, one, two] = [READABLE, 'https://d.test/1/', 'https://d.test/2/']
+  const step = { rights: CLASS, store: OXIGRAPH, nothing: 'urn:test:nothing', readable: undefined }
+  const query = read(
+    `SELECT * { GRAPH <${open}> { ?s ?p ?o } GRAPH <${one}> { ?s ?p ?o } GRAPH <${two}> { ?s ?p ?o } }`,
+  )!
+  for (const [graphs, depending] of [
+    [[open], undefined],
+    [[open, one], [one]],
+    [
+      [one, two],
+      [one, two],
+    ],
+  ] as const) {
+    const found = takeViewStep(query, { ...step, graphs })
+    t.same('depending' in found ? found.depending : undefined, depending, graphs.join(' '))
+    t.notOk('depending' in takeViewStep(query, { ...step, graphs, readable: [] }), 'once')
+    t.notOk('depending' in takeViewStep(query, { ...step, graphs, listed: [open] }), 'not for a list of all')
+  }
+  t.end()
+})
 
 const ASK: Query = read('ASK { }')!
 

@@ -12,6 +12,7 @@ for (const [name, isUnbounded, query] of [
   ['a constant regular expression', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "^foo", "i")) }'],
   ['a group that does not repeat', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "^(Mr|Mrs) .*$")) }'],
   ['a bracket in a class or after a backslash is not a group', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "[(]a\\\\)*")) }'],
+  ['a class with signs of repetition', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "[*+?]a[*+{]")) }'],
   ['the local part of a name', false, 'SELECT * { ?s ?p ?o BIND(REPLACE(STR(?s), "^.*[/#]", "") AS ?l) }'],
   ['few texts joined, and searched', false, 'SELECT * { ?s ?p ?o BIND(CONCAT(?a, " ", ?b) AS ?l) FILTER(REGEX(?l, "x y")) }'],
   ['comparisons, arithmetic and texts', false, 'SELECT * { ?s ?p ?o FILTER(STRLEN(STR(?o)) > 3 && ?x + 1 < 7 || CONTAINS(LCASE(?o), "x")) }'],
