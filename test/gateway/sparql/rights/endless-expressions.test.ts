@@ -18,6 +18,8 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   ['(a)'.repeat(60), 1], ['$*a', Infinity], ['.*é*x', 3], ['.*\\n*x', 3], [']*]*x', 3], [']*a*x', 2], ['}*a*x', 2], ['\\ba*b', 2], ['a*\\Bb', 2], ['\\b*a', Infinity],
   ['\\px{L}', Infinity], ['([\\]a]|\\])*b', Infinity], ['([\\]a]|b)*c', 2], ['[\\b]*a*x', 3], ['[\\d]*a*x', 2], ['[]a]*b*x', 3], ['[a[b]]*c*x', 3], ['[ab&&[b]]*c*x', 3],
   ['[a&&b]*c*x', 3], ['[\\[a]*c*x', 2], ['[\\^\\]]*c*x', 2], ['[b-a]*c*x', 3], ['[^b]*b*x', 2], ['[^]b]*b*x', 3], ['(a*)(b*)x', 2],
+  // A place in the pattern where a match has to be looked for again; groups as deep as can be read.
+  ['\\bx.*', 2], ['\\Bx.*', 2], ['x.*', 1], [`${'('.repeat(50)}a${')'.repeat(50)}`, 1], [`${'('.repeat(51)}a${')'.repeat(51)}`, Infinity],
   // With the flag i, the Kelvin sign is a K.
   ['k*\u212a*x', 2], ['k*[^a-z]*x', 3, 'i'], ['K*[^a-z]*x', 3, 'i'], ['a*[^a-z]*x', 2, 'i'], ['\\w*[^a-z0-9_]*x', 3, 'i'], ['[j-l]*[^a-z]*x', 3, 'i'],
   // Each character doubles the ways.
