@@ -1,6 +1,7 @@
 // Datatypes in CSV on the Web metadata (W3C tabular-metadata §5.11): recognises them, and validates their descriptions.
 // Pure.
 import { typeNamed } from '../../../policies/datatypes.js'
+import { isDatatype } from '../../rdf/graph.js'
 import { isObject, type Json } from './csvw-json.js'
 import { formatReader, isForm, formKindOf, fieldOrderOf } from './csvw-forms.js'
 
@@ -57,7 +58,8 @@ export function datatypeOf(
     if (!KNOWN.has(key) && !COMMON.test(key)) report(`${key.slice(0, 100)} of the datatype`)
   const isReadable = format === undefined || formatReader(base, format) !== undefined
   if (!isReadable) report(`the format of the datatype ${base}`)
-  const iri = typeof id === 'string' && id.length <= LONGEST && URL.canParse(id) && !/[\x00-\x20<>"{}|^`\\]/.test(id) ? id : undefined // prettier-ignore
+  const iri = typeof id === 'string' && id.length <= LONGEST && isDatatype(id) ? id : undefined
+  if (id !== undefined && iri === undefined) report('the @id of the datatype')
   return {
     base,
     ...(iri !== undefined && { iri }),

@@ -20,6 +20,8 @@ interface Read {
   readonly reports: readonly string[]
 }
 
+type CsvwRow = [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[], file?: string] // prettier-ignore
+
 void t.test('CSV on the Web metadata', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-csvw-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -38,7 +40,7 @@ void t.test('CSV on the Web metadata', async (t) => {
   const columns = (...columns: object[]): object => ({ tableSchema: { columns } })
   const A = { name: 'a' }
   // prettier-ignore
-  const rows: readonly [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[], file?: string][] = [
+  const rows: readonly CsvwRow[] = [
     ['names and titles: a column without a datatype is text', 'GID,On Street\n1,ADDISON AV\n', columns({ name: 'GID', titles: ['GID', 'Id'] }, { name: 'on_street', titles: 'On Street' }), ['this <ns#GID> "1"', 'this <ns#on_street> "ADDISON AV"']],
     ['titles in several languages', 'Baum\nEiche\n', columns({ name: 'tree', titles: { en: 'Tree', de: ['Baum'] } }), ['this <ns#tree> "Eiche"']],
     ['a header with other names', 'x\n1\n', columns({ name: 'a', titles: 'A' }), ['this <ns#a> "1"'], [/^1,1 Metadata: column 1 is called "A", and the header has "x"/]],
@@ -88,6 +90,7 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['ordered values become a list (csv2rdf §4.6)', 'a\n1 2\n', columns({ ...A, separator: ' ', ordered: true, datatype: 'integer' }), ['node0 <rdf:first> "1"^^<xsd:integer>', 'node0 <rdf:rest> node1', 'node1 <rdf:first> "2"^^<xsd:integer>', 'node1 <rdf:rest> <rdf:nil>', 'this <ns#a> node0']],
     ['a required cell without a value', 'a,b\n,1\n', columns({ ...A, required: true }, { name: 'b' }), ['this <ns#b> "1"'], [/^2,1 .*column 1 is required/]],
     ['an own datatype', 'a\n1\n', columns({ ...A, datatype: { '@id': 'http://e.test/d', base: 'integer' } }), ['this <ns#a> "1"^^<http://e.test/d>']],
+    ...['http://d/%zz', 'https://x/#a#b', 'http://d/[a]', 'd', RDF('langString'), RDF('dirLangString')].map((id) => [`an own datatype that no client may write: ${id}`, 'a\n5\n', columns({ ...A, datatype: { '@id': id } }), ['this <ns#a> "5"'], [/the @id of the datatype of column 1 is not used/]] satisfies CsvwRow),
     ['a table with suppressOutput', 'a\n1\n', { suppressOutput: true, ...columns(A) }, [], [/suppressOutput/]],
     ['patterns of numbers (UAX #35)', 'a,b,c,d\n"12,34,567",1.5E3,25%,+1\n"1,234,567",15E2,25,1\n', columns({ ...A, datatype: { base: 'integer', format: '#,##,##0' } }, { name: 'b', datatype: { base: 'double', format: '0.0E0' } }, { name: 'c', datatype: { base: 'decimal', format: '#0%' } }, { name: 'd', datatype: { base: 'integer', format: '+0' } }), ['this <ns#a> "1234567"^^<xsd:integer>', 'this <ns#b> "1.5E3"^^<xsd:double>', 'this <ns#c> "0.25"^^<xsd:decimal>', 'this <ns#d> "+1"^^<xsd:integer>', 'this <ns#a> "1,234,567"', 'this <ns#b> "15E2"', 'this <ns#c> "25"', 'this <ns#d> "1"'], [/^3,1/, /^3,2/, /^3,3/, /^3,4/]],
     ['numbers without a format', 'a,b\n5‰,1E2\n5‰,1\n', columns({ ...A, datatype: 'decimal' }, { name: 'b', datatype: 'decimal' }), ['this <ns#a> "0.005"^^<xsd:decimal>', 'this <ns#b> "1E2"', 'this <ns#a> "0.005"^^<xsd:decimal>', 'this <ns#b> "1"^^<xsd:decimal>'], [/^2,2/]],
