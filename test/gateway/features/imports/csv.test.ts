@@ -51,6 +51,7 @@ void t.test('CSV and TSV without metadata', async (t) => {
     ['several ends of lines in one file', 'a,b\r\nx,y\nz,\rw,\r\n', [...TWO, '3 a "z"', '4 a "w"']],
     ['a line break within quotation marks', 'a,b\n"x\r\ny",z\n', ['2 a "x\\r\\ny"', '2 b "z"']],
     ['rows of delimiters alone make no document', 'a,b\n,\nx,y\n , \n,,,\n', ['3 a "x"', '3 b "y"']],
+    ['many blank lines before the header, which shows the delimiter', `${'\n'.repeat(70_000)}a;b\nx;y\n`, TWO],
     ['rows of delimiters before the header', ',\n\na,b\nx,y\n', ['3 a "x"', '3 b "y"']],
     ['delimiters at the end of rows', 'a,b,\nx,y,\n', TWO, [/Column 3 has no name/]],
     ['more of them than the header has', 'a,b\nx,y,,\n', TWO],

@@ -39,6 +39,8 @@ void t.test('CSV on the Web metadata', async (t) => {
   }
   const columns = (...columns: object[]): object => ({ tableSchema: { columns } })
   const A = { name: 'a' }
+  const XY = ['this <ns#a> "x"', 'this <ns#b> "y"']
+  const LINE = `note,${'n'.repeat(1000)}\n`
   // prettier-ignore
   const rows: readonly CsvwRow[] = [
     ['names and titles: a column without a datatype is text', 'GID,On Street\n1,ADDISON AV\n', columns({ name: 'GID', titles: ['GID', 'Id'] }, { name: 'on_street', titles: 'On Street' }), ['this <ns#GID> "1"', 'this <ns#on_street> "ADDISON AV"']],
@@ -82,6 +84,18 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a group of tables', 'a\n1\n', { tables: [{ url: 'b.csv' }, { url: 'https://y.test/trees.csv', ...columns({ name: 'of-group' }) }] }, ['this <ns#of-group> "1"'], [/url of the group/, /called "of-group"/]],
     ['a compressed file with a space in its name', 'b\n1\n', { url: 'my%20trees.csv', ...columns({ name: 'b' }) }, ['this <ns#b> "1"'], [], 'my trees.csv.gz'],
     ['comments, lines before the header, and columns before the first', '"x\n# c\nn,b\nn,1\n', { dialect: { commentPrefix: '#', skipRows: 1, skipColumns: 1 }, ...columns({ name: 'b', propertyUrl: 'http://e.test/{_row}/{_sourceRow}' }) }, ['this <http://e.test/1/4> "1"']],
+    ['many lines before the header', `${LINE.repeat(100)}a,b\nx,y\n`, { dialect: { skipRows: 100, delimiter: ',' } }, XY],
+    ['many lines before the header, which shows the delimiter', `${LINE.repeat(100)}a,;b\nx;y\n`, { dialect: { skipRows: 100 } }, ['this <ns#a%2C> "x"', 'this <ns#b> "y"']],
+    ['a line before the header whose CRLF is in two pieces', `${'x'.repeat(64 * 1024 - 1)}\r\na;b\r\nx;y\r\n`, { dialect: { skipRows: 1 } }, XY],
+    ['more lines before the header than the file has', 'a,b\nx,y', { dialect: { skipRows: 5 } }, [], [/has no header/]],
+    ['the most lines before the header', `${LINE.repeat(1000)}a,b\nx,y\n`, { dialect: { skipRows: 1000, delimiter: ',' } }, XY],
+    ['line breaks within quotation marks before the header (tabular-data-model §8)', '"a\n""b""\nc",x\ny,"d\ne"\na,b\nx,y\n1\n', { dialect: { skipRows: 2 } }, [...XY, 'this <ns#a> "1"'], []],
+    ['quotation marks before the header that enclose no cell', 'the 5" x\n"n"o\n"p\na,b\n"x",y\n', { dialect: { skipRows: 3 } }, XY],
+    ['the lines of a fault below a line break before the header', `'a\nc',x\na,b\nx'y,z\n`, { dialect: { skipRows: 1, quoteChar: "'" } }, [], [/line 4: a cell contains a quotation mark/]],
+    ['long lines before the header of more than 1 MiB', `${`${LINE.trim().repeat(100)}\n`.repeat(100)}a,b\nx,y\n`, { dialect: { skipRows: 100, delimiter: ',' } }, [], [/100 rows before the header have more than 1048576 characters/]],
+    ['many comments before the header, which shows the delimiter', `${LINE.repeat(100)}a;b\nx;y\n`, { dialect: { commentPrefix: 'n' } }, XY],
+    ['comments of more than 1 MiB before the header', `${LINE.repeat(2000)}a;b\nx;y\n`, { dialect: { commentPrefix: 'n' } }, [], [/cannot be seen.*Name the delimiter/]],
+    ['comments of more than 1 MiB, and a known delimiter', `${LINE.repeat(2000)}a;b\nx;y\n`, { dialect: { commentPrefix: 'n', delimiter: ';' } }, XY],
     ['other quotation marks, which a backslash escapes', "b\n'1\\'2'\n", { dialect: { quoteChar: "'", doubleQuote: false }, ...columns({ name: 'b' }) }, [`this <ns#b> "1'2"`]],
     ['no quotation marks', 'b\n"1\n', { dialect: { quoteChar: null }, ...columns({ name: 'b' }) }, ['this <ns#b> "\\"1"']],
     ['other line ends, and spaces that are kept', 'b; 1 ;', { dialect: { lineTerminators: ';', trim: false }, ...columns({ name: 'b' }) }, ['this <ns#b> " 1 "']],
