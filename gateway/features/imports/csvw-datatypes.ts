@@ -3,7 +3,7 @@
 import { typeNamed } from '../../../policies/datatypes.js'
 import { isDatatype } from '../../rdf/graph.js'
 import { isObject, type Json } from './csvw-json.js'
-import { formatReader, isForm, formKindOf, fieldOrderOf } from './csvw-forms.js'
+import { formatReader, isForm, formKindOf, fieldOrderOf, fieldsCompared } from './csvw-forms.js'
 
 export interface CsvwDatatype {
   /** The name of a built-in datatype of XML Schema, or xml, html, json. */
@@ -115,7 +115,7 @@ function contradictionIn({ minInclusive, minExclusive, maxInclusive, maxExclusiv
   if (maxInclusive !== undefined && maxExclusive !== undefined) return 'a datatype has two maximums'
   const [least, most] = [minInclusive ?? minExclusive, maxInclusive ?? maxExclusive]
   if (least === undefined || most === undefined) return undefined
-  const [from, to] = [fieldOrderOf(least, base), fieldOrderOf(most, base)]
+  const order = fieldsCompared(least, most, base)
   const isOpen = minExclusive === undefined ? maxExclusive !== undefined : maxExclusive === undefined
-  return from > to || (from === to && isOpen) ? 'the minimum of a datatype exceeds its maximum' : undefined
+  return order > 0 || (order === 0 && isOpen) ? 'the minimum of a datatype exceeds its maximum' : undefined
 }
