@@ -55,6 +55,9 @@ export function flawOf({ subject, predicate, object }: Quad, depth = 0): string 
 /** True for an absolute IRI that clients may write. */
 export const isIri = (value: string): boolean => flawOfTerm(namedNode(value)) === undefined
 
+/** True for an absolute IRI that clients may write as the datatype of a literal. */
+export const isDatatype = (value: string): boolean => flawOfTerm(typed('', value)) === undefined
+
 const nameOf = (termType: string): string => (termType === 'Quad' ? 'triple term' : termType)
 
 function flawOfTerm(term: Term, depth = 0): string | undefined {

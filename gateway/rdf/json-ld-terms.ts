@@ -1,6 +1,7 @@
 // The quads of expanded JSON-LD (JSON-LD 1.1 API §7 and §8). What would be lost is refused. Malformed terms are refused
 // later, as in every other syntax (graph.ts).
 import type { BlankNode, DataFactory, Literal, NamedNode } from '@rdfjs/types'
+import type { ExactIntegers } from './exact-integers.js'
 import type { Quad } from './graph.js'
 import type { Entries } from './json-ld-expansion.js'
 import { RDF, XSD } from './vocabulary.js'
@@ -18,6 +19,7 @@ export class Conversion {
     private readonly factory: DataFactory,
     private readonly quads: unknown[],
     private readonly unmark: (text: string) => string,
+    private readonly integers: Omit<ExactIntegers, 'parse'>,
   ) {}
 
   /** Adds the nodes of a graph. Values and lists that belong to no node are ignored (§5.1.2, step 19). */
@@ -92,10 +94,11 @@ export class Conversion {
   }
 
   /** Base directions are dropped (§9.3, rdfDirection null). */
-  private literalOf({ '@value': value, '@type': type, '@language': language }: Entries): Literal {
+  private literalOf({ '@value': given, '@type': type, '@language': language }: Entries): Literal {
+    const value = this.integers.exact(given)
     const literal = (text: string, kind?: string | NamedNode): Literal => this.factory.literal(this.unmark(text), kind)
     if (type === '@json') {
-      const json: unknown = JSON.parse(this.unmark(JSON.stringify(value)))
+      const json: unknown = JSON.parse(this.unmark(JSON.stringify(given, (_, each) => this.integers.rounded(each))))
       return this.factory.literal(canonicalJson(json), this.named(RDF('JSON')))
     }
     if (Array.isArray(type)) throw new Error('a value with several types')
@@ -127,7 +130,8 @@ const TOO_LARGE = 1e21
  * JSON-LD 1.1 API §8.2.2: numbers that are not integers, or are typed as xsd:double, get the canonical form of
  * xsd:double, whatever their type.
  */
-export function lexicalForm(value: unknown, datatype?: string): string {
+export function lexicalForm(given: unknown, datatype?: string): string {
+  const value = typeof given === 'bigint' && datatype === XSD('double') ? Number(given) : given
   if (typeof value !== 'number') return String(value)
   const isInteger = Number.isInteger(value) && Math.abs(value) < TOO_LARGE && datatype !== XSD('double')
   if (isInteger) return String(value)

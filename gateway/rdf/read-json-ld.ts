@@ -2,6 +2,7 @@
 // blocks the event loop nor is expanded in memory as a whole.
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { makeExactIntegers } from './exact-integers.js'
 import type { Quad } from './graph.js'
 import { Contexts, expand } from './json-ld-expansion.js'
 import { Conversion } from './json-ld-terms.js'
@@ -33,9 +34,10 @@ export async function readJsonLd(
   loadContext: LoadContext | undefined,
 ): Promise<Quad[] | Problem> {
   const values: unknown[] = []
+  const integers = makeExactIntegers()
   for (const text of texts) {
     try {
-      values.push(JSON.parse(text))
+      values.push(integers.parse(text))
     } catch (error) {
       return syntaxProblem(SYNTAX, withLine(error, text))
     }
@@ -55,7 +57,7 @@ export async function readJsonLd(
   const marks = makeMarks()
   const contexts = new Contexts(loaderOf(loadContext, marks))
   const quads: Quad[] = []
-  const conversion = new Conversion(terms.factory, quads, marks.remove)
+  const conversion = new Conversion(terms.factory, quads, marks.remove, integers)
   let dropped: string | undefined
   for (const piece of pieces) {
     try {

@@ -50,7 +50,7 @@ function comparedText(a: string, b: string): number {
 }
 
 /** Exact for any number of digits. */
-function comparedDecimals(a: string, b: string): number {
+export function comparedDecimals(a: string, b: string): number {
   const [x, y] = [partsOf(a), partsOf(b)]
   if (x.sign !== y.sign) return x.sign - y.sign
   const length = Math.max(x.fraction.length, y.fraction.length)

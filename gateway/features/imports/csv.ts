@@ -68,14 +68,15 @@ export interface CsvRow {
 /** In characters: a longer row is a mistake, such as an unclosed quotation mark. */
 const LONGEST_ROW = 1024 * 1024
 const MOST_COLUMNS = 16_384
-const PEEK = 64 * 1024
+/** In characters: the delimiter is guessed from this much, and the rows before the header have at most so much. */
+const [PEEK, MOST_BEFORE] = [64 * 1024, 1024 * 1024]
 
 /** The number of rows in a batch. */
 const AT_ONCE = 250
 
 /** The rows in batches, the header first. Throws a SourceBreak if the text is not CSV. */
 export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): AsyncGenerator<readonly CsvRow[], void> {
-  const { peeked, isWhole, all } = await peekedAt(text)
+  const { peeked, isWhole, all } = await peekedAt(text, (peeked) => isBegun(peeked, dialect))
   const begun = beginning(peeked, isWhole, dialect)
   if (isFailure(begun)) throw new SourceBreak(begun)
   const parser = parse(optionsOf(dialect, begun.delimiter))
@@ -122,13 +123,15 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
 }
 
 /** The beginning of a text, and a function that returns the text with that beginning replaced. */
-async function peekedAt(text: AsyncIterable<string>) {
+async function peekedAt(text: AsyncIterable<string>, isEnough: (peeked: string) => boolean) {
   const pieces = text[Symbol.asyncIterator]()
   let [peeked, isWhole] = ['', false]
-  while (peeked.length < PEEK && !isWhole) {
-    const next = await pieces.next()
-    if (next.done) isWhole = true
-    else peeked += next.value
+  for (let least = PEEK; least <= MOST_BEFORE && !isEnough(peeked); least *= 2) {
+    while (peeked.length < least && !isWhole) {
+      const next = await pieces.next()
+      if (next.done) isWhole = true
+      else peeked += next.value
+    }
   }
   const all = async function* (start: string): AsyncGenerator<string> {
     yield start
@@ -146,19 +149,46 @@ interface Read {
   readonly info: { readonly lines: number; readonly comment_lines: number; readonly empty_lines: number }
 }
 
-/** Removes and counts the lines before the header. */
-function beginning(text: string, isWhole: boolean, { delimiter, skipRows, quoteChar, commentPrefix }: Dialect) {
-  const [sepLine, named] = SEP_LINE.exec(text) ?? []
-  const [skipped] = new RegExp(`^(?:[^\\r\\n]*(?:\\r\\n|\\n|\\r)){0,${skipRows}}`).exec(
-    text.slice(sepLine?.length ?? 0),
-  )!
-  const rest = text.slice((sepLine?.length ?? 0) + skipped.length)
-  const known =
-    delimiter ??
-    (named === quoteChar ? undefined : named) ??
-    guessedDelimiter(withoutComments(rest, commentPrefix), isWhole)
-  if (isFailure(known)) return known
-  return { text: rest, delimiter: known, skipped: skipRows, lines: skipRows + (sepLine === undefined ? 0 : 1) }
+/** Removes and counts the rows before the header. */
+function beginning(text: string, isWhole: boolean, dialect: Dialect) {
+  const { skipRows, commentPrefix } = dialect
+  const { rest, known } = afterSkipped(text, dialect)
+  if (!isWhole && rest === '')
+    return problem('content.syntax', `The CSV cannot be read: the ${skipRows} rows before the header have more than ${MOST_BEFORE} characters.`) // prettier-ignore
+  const examined = withoutComments(rest, commentPrefix)
+  const isSeen = isWhole || examined.length >= PEEK || /[\r\n]/.test(examined.trimStart())
+  if (known === undefined && !isSeen)
+    return problem('request.malformed', `The delimiter cannot be seen in the first ${MOST_BEFORE} characters. Name the delimiter: &delimiter=%3B, for example.`) // prettier-ignore
+  const delimiter = known ?? guessedDelimiter(examined, isWhole)
+  if (isFailure(delimiter)) return delimiter
+  const lines = text.slice(0, text.length - rest.length).match(/\r\n|\n|\r/g)?.length ?? 0
+  return { text: rest, delimiter, skipped: skipRows, lines }
+}
+
+/** True if the text has the rows before the header, and rows enough below them to guess the delimiter. */
+function isBegun(text: string, dialect: Dialect): boolean {
+  const { rest, known } = afterSkipped(text, dialect)
+  if (known !== undefined) return rest !== ''
+  return withoutComments(rest, dialect.commentPrefix).trimStart().length >= PEEK
+}
+
+/** The text after the rows before the header, empty if they do not end in it; and the delimiter, unless it is a guess. */
+function afterSkipped(text: string, { delimiter, skipRows, quoteChar, doubleQuote }: Dialect) {
+  const [sepLine = '', named] = SEP_LINE.exec(text) ?? []
+  // W3C tabular-data-model §8, to read a row: line breaks within quotation marks do not end it. Marks that do not
+  // enclose a cell are characters of a text, which need not be CSV.
+  const [ends, quote] = [delimiter === undefined ? DELIMITERS.join('') : delimiter, quoteChar ?? '']
+  const row = quote === '' ? '[^\\r\\n]*' : `(?:${quotedCell(quote, doubleQuote, ends)}|[^\\r\\n])*`
+  const [skipped] = new RegExp(`^(?:${row}(?:\\r\\n|\\n|\\r|$)){0,${skipRows}}`).exec(text.slice(sepLine.length))!
+  const known = delimiter ?? (named === quoteChar ? undefined : named)
+  return { rest: text.slice(sepLine.length + skipped.length), known }
+}
+
+function quotedCell(quote: string, doubleQuote: boolean, delimiters: string): string {
+  const escaped = (text: string): string => text.replace(/[^\w\s]/g, '\\$&')
+  const [q, ends] = [escaped(quote), escaped(delimiters)]
+  const inside = doubleQuote ? `[^${q}]*(?:${q}${q}[^${q}]*)*` : `[^${q}\\\\]*(?:\\\\[^][^${q}\\\\]*)*`
+  return `(?<![^\\r\\n${ends}])${q}${inside}${q}(?=[\\r\\n${ends}]|$)`
 }
 
 const withoutComments = (text: string, prefix: string | undefined): string =>

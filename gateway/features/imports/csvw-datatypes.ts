@@ -1,8 +1,9 @@
 // Datatypes in CSV on the Web metadata (W3C tabular-metadata §5.11): recognises them, and validates their descriptions.
 // Pure.
 import { typeNamed } from '../../../policies/datatypes.js'
+import { isDatatype } from '../../rdf/graph.js'
 import { isObject, type Json } from './csvw-json.js'
-import { formatReader, isForm, formKindOf, fieldOrderOf } from './csvw-forms.js'
+import { formatReader, isForm, formKindOf, fieldOrderOf, fieldsCompared } from './csvw-forms.js'
 
 export interface CsvwDatatype {
   /** The name of a built-in datatype of XML Schema, or xml, html, json. */
@@ -57,7 +58,8 @@ export function datatypeOf(
     if (!KNOWN.has(key) && !COMMON.test(key)) report(`${key.slice(0, 100)} of the datatype`)
   const isReadable = format === undefined || formatReader(base, format) !== undefined
   if (!isReadable) report(`the format of the datatype ${base}`)
-  const iri = typeof id === 'string' && id.length <= LONGEST && URL.canParse(id) && !/[\x00-\x20<>"{}|^`\\]/.test(id) ? id : undefined // prettier-ignore
+  const iri = typeof id === 'string' && id.length <= LONGEST && isDatatype(id) ? id : undefined
+  if (id !== undefined && iri === undefined) report('the @id of the datatype')
   return {
     base,
     ...(iri !== undefined && { iri }),
@@ -113,7 +115,7 @@ function contradictionIn({ minInclusive, minExclusive, maxInclusive, maxExclusiv
   if (maxInclusive !== undefined && maxExclusive !== undefined) return 'a datatype has two maximums'
   const [least, most] = [minInclusive ?? minExclusive, maxInclusive ?? maxExclusive]
   if (least === undefined || most === undefined) return undefined
-  const [from, to] = [fieldOrderOf(least, base), fieldOrderOf(most, base)]
+  const order = fieldsCompared(least, most, base)
   const isOpen = minExclusive === undefined ? maxExclusive !== undefined : maxExclusive === undefined
-  return from > to || (from === to && isOpen) ? 'the minimum of a datatype exceeds its maximum' : undefined
+  return order > 0 || (order === 0 && isOpen) ? 'the minimum of a datatype exceeds its maximum' : undefined
 }

@@ -1,5 +1,6 @@
 // The lexical forms of the built-in datatypes of CSV on the Web (W3C tabular-metadata §5.11.1), and the readers for
 // their formats. Pure.
+import { comparedDecimals } from '../../../policies/constraints/order.js'
 import { isLexical, isTimeType, timeOf } from '../../../policies/datatypes.js'
 import { dateReader } from './csvw-dates.js'
 import { numberReader, type NumberFormat } from './csvw-numbers.js'
@@ -48,6 +49,15 @@ export function isValid(lexical: string, base: string): boolean {
   if ((kind === 'number' || kind === 'calendar') && TOO_LONG[kind].test(lexical)) return false
   if (kind === 'calendar' && YEAR_0.test(lexical)) return false
   return Object.hasOwn(FORMS, base) ? FORMS[base]!.test(lexical) : isLexical(lexical, base)!
+}
+
+/** Negative if value `a` is less than `b`, 0 if they are equal, NaN if they cannot be compared. */
+export function fieldsCompared(a: string, b: string, base: string): number {
+  // Exact, unless the values of the datatype are doubles themselves.
+  const isExact = formKindOf(base) === 'number' && !['double', 'float'].includes(base)
+  if (isExact && isValid(a, 'decimal') && isValid(b, 'decimal')) return comparedDecimals(a, b)
+  const [x, y] = [fieldOrderOf(a, base), fieldOrderOf(b, base)]
+  return x === y ? 0 : x < y ? -1 : x > y ? 1 : NaN
 }
 
 /** A number for ordering the values of numbers, dates and times; NaN for others. */

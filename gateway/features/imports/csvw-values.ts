@@ -3,7 +3,7 @@
 import { RDF, XSD } from '../../rdf/vocabulary.js'
 import { literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
 import type { Bounds, CsvwDatatype } from './csvw-datatypes.js'
-import { formatReader, isValid, formKindOf, fieldOrderOf, plainReader } from './csvw-forms.js'
+import { formatReader, isValid, formKindOf, fieldsCompared, plainReader } from './csvw-forms.js'
 
 export interface CellFormat {
   readonly datatype: CsvwDatatype
@@ -74,13 +74,13 @@ function isWithin(lexical: string, base: string, bounds: Bounds): boolean {
       kind === 'text' ? [...lexical].length : Buffer.from(lexical, base === 'hexBinary' ? 'hex' : 'base64').length
     return own >= minLength && own <= maxLength
   }
-  const own = fieldOrderOf(lexical, base)
   const { minInclusive, minExclusive, maxInclusive, maxExclusive } = bounds
+  const compared = (bound: string): number => fieldsCompared(lexical, bound, base)
   return (
-    (minInclusive === undefined || own >= fieldOrderOf(minInclusive, base)) &&
-    (minExclusive === undefined || own > fieldOrderOf(minExclusive, base)) &&
-    (maxInclusive === undefined || own <= fieldOrderOf(maxInclusive, base)) &&
-    (maxExclusive === undefined || own < fieldOrderOf(maxExclusive, base))
+    (minInclusive === undefined || compared(minInclusive) >= 0) &&
+    (minExclusive === undefined || compared(minExclusive) > 0) &&
+    (maxInclusive === undefined || compared(maxInclusive) <= 0) &&
+    (maxExclusive === undefined || compared(maxExclusive) < 0)
   )
 }
 

@@ -56,30 +56,38 @@ export function decodedContent(path: string, limit: number): SourceContent {
   return { pieces: pieces(), bytes: () => bytes }
 }
 
-/** @param encoding the name in the Encoding Standard; a byte order mark takes precedence */
-export function decodedText(path: string, encoding: string, limit: number): SourceText {
+/**
+ * @param encoding that of a CSV, by its name in the Encoding Standard; undefined: RDF, which is UTF-8. A byte order mark
+ * takes precedence
+ */
+export function decodedText(path: string, encoding: string | undefined, limit: number): SourceText {
   const { pieces, bytes } = decodedContent(path, limit)
 
   async function* text(): AsyncGenerator<string> {
-    let decoder: InstanceType<typeof TextDecoder> | undefined
+    let [decoder, used]: [InstanceType<typeof TextDecoder> | undefined, string] = [undefined, '']
     try {
       for await (const piece of pieces) {
-        decoder ??= new TextDecoder(bomOf(piece) ?? wideOf(piece) ?? encoding, { fatal: true })
-        yield decoder.decode(piece, { stream: true })
+        used ||= bomOf(piece) ?? wideOf(piece) ?? encoding ?? 'utf-8'
+        decoder ??= new TextDecoder(used, { fatal: true })
+        const decoded = decoder.decode(piece, { stream: true })
+        // UTF-32 and binary content, which the Encoding Standard would decode.
+        if (encoding !== undefined && decoded.includes('\0'))
+          throw new SourceBreak(problem('content.syntax', `The source contains the character U+0000, so it is no CSV in ${used}. ${NAME_IT}`)) // prettier-ignore
+        yield decoded
       }
       yield decoder?.decode() ?? ''
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       throw new SourceBreak(
-        problem(
-          'content.syntax',
-          `The source is not ${encoding}. Name its encoding: &encoding=windows-1252, for example.`,
-        ),
+        problem('content.syntax', `The source is not ${used}. ${encoding === undefined ? CONVERT_IT : NAME_IT}`),
       )
     }
   }
   return { text: text(), bytes }
 }
+
+const NAME_IT = 'Convert it to UTF-8, or name its encoding: &encoding=windows-1252, for example.'
+const CONVERT_IT = 'Convert it to UTF-8, the encoding of Turtle, TriG, N-Triples and N-Quads.'
 
 /** Without a byte order mark, an ASCII character at the start reveals UTF-16. */
 function wideOf([first, second]: Buffer): string | undefined {

@@ -34,7 +34,7 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   // The reader of a whole source detects the encoding of XML itself.
   const whole =
     plan.mapping !== undefined || format === undefined ? decodedContent(plan.path, plan.maxBytes) : undefined
-  const streamed = whole ? undefined : decodedText(plan.path, 'utf-8', plan.maxBytes)
+  const streamed = whole ? undefined : decodedText(plan.path, undefined, plan.maxBytes)
   let taking: TakeQuad = () => undefined
   const reader =
     format !== undefined &&

@@ -12,6 +12,7 @@ import { XSD } from '../../../../gateway/rdf/vocabulary.js'
 import { readRows } from '../../../support/csv-rows.js'
 
 const TSV: Partial<ImportPlan> = { mediaType: 'text/tab-separated-values', dialect: TAB_SEPARATED }
+const utf32 = (text: string): Buffer => Buffer.from(Uint32Array.from(text, (one) => one.codePointAt(0)!).buffer)
 const UTF16: Partial<ImportPlan> = { encoding: 'utf-8' }
 
 void t.test('CSV and TSV without metadata', async (t) => {
@@ -47,10 +48,15 @@ void t.test('CSV and TSV without metadata', async (t) => {
     ['UTF-16 with a byte order mark', Buffer.from('\ufeffa\tb\r\nx\ty\r\n', 'utf16le'), TWO],
     ['UTF-16 without one', Buffer.from('a;b\r\nx;y\r\n', 'utf16le'), TWO, [], UTF16],
     ['UTF-16, the greater byte first', Buffer.from('a,b\nx,y\n', 'utf16le').swap16(), TWO, [], UTF16],
+    ['UTF-32', utf32('\ufeffa,b\nx,y\n'), [], [/U\+0000.*name its encoding/]],
+    ['UTF-32 without a byte order mark', utf32('a,b\nx,y\n'), [], [/U\+0000/]],
+    ['UTF-32, the greatest byte first', utf32('a,b\nx,y\n').swap32(), [], [/U\+0000/]],
+    ['binary content', 'a,b\nx\0y,z\n', [], [/U\+0000/]],
     ['CRLF', 'a,b\r\nx,y\r\n', TWO], ['CR', 'a,b\rx,y\r', TWO], ['no end of the last line', 'a,b\nx,y', TWO],
     ['several ends of lines in one file', 'a,b\r\nx,y\nz,\rw,\r\n', [...TWO, '3 a "z"', '4 a "w"']],
     ['a line break within quotation marks', 'a,b\n"x\r\ny",z\n', ['2 a "x\\r\\ny"', '2 b "z"']],
     ['rows of delimiters alone make no document', 'a,b\n,\nx,y\n , \n,,,\n', ['3 a "x"', '3 b "y"']],
+    ['many blank lines before the header, which shows the delimiter', `${'\n'.repeat(70_000)}a;b\nx;y\n`, TWO],
     ['rows of delimiters before the header', ',\n\na,b\nx,y\n', ['3 a "x"', '3 b "y"']],
     ['delimiters at the end of rows', 'a,b,\nx,y,\n', TWO, [/Column 3 has no name/]],
     ['more of them than the header has', 'a,b\nx,y,,\n', TWO],

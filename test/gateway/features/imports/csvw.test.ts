@@ -20,6 +20,8 @@ interface Read {
   readonly reports: readonly string[]
 }
 
+type CsvwRow = [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[], file?: string] // prettier-ignore
+
 void t.test('CSV on the Web metadata', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-csvw-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -37,8 +39,10 @@ void t.test('CSV on the Web metadata', async (t) => {
   }
   const columns = (...columns: object[]): object => ({ tableSchema: { columns } })
   const A = { name: 'a' }
+  const XY = ['this <ns#a> "x"', 'this <ns#b> "y"']
+  const LINE = `note,${'n'.repeat(1000)}\n`
   // prettier-ignore
-  const rows: readonly [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[], file?: string][] = [
+  const rows: readonly CsvwRow[] = [
     ['names and titles: a column without a datatype is text', 'GID,On Street\n1,ADDISON AV\n', columns({ name: 'GID', titles: ['GID', 'Id'] }, { name: 'on_street', titles: 'On Street' }), ['this <ns#GID> "1"', 'this <ns#on_street> "ADDISON AV"']],
     ['titles in several languages', 'Baum\nEiche\n', columns({ name: 'tree', titles: { en: 'Tree', de: ['Baum'] } }), ['this <ns#tree> "Eiche"']],
     ['a header with other names', 'x\n1\n', columns({ name: 'a', titles: 'A' }), ['this <ns#a> "1"'], [/^1,1 Metadata: column 1 is called "A", and the header has "x"/]],
@@ -80,6 +84,18 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a group of tables', 'a\n1\n', { tables: [{ url: 'b.csv' }, { url: 'https://y.test/trees.csv', ...columns({ name: 'of-group' }) }] }, ['this <ns#of-group> "1"'], [/url of the group/, /called "of-group"/]],
     ['a compressed file with a space in its name', 'b\n1\n', { url: 'my%20trees.csv', ...columns({ name: 'b' }) }, ['this <ns#b> "1"'], [], 'my trees.csv.gz'],
     ['comments, lines before the header, and columns before the first', '"x\n# c\nn,b\nn,1\n', { dialect: { commentPrefix: '#', skipRows: 1, skipColumns: 1 }, ...columns({ name: 'b', propertyUrl: 'http://e.test/{_row}/{_sourceRow}' }) }, ['this <http://e.test/1/4> "1"']],
+    ['many lines before the header', `${LINE.repeat(100)}a,b\nx,y\n`, { dialect: { skipRows: 100, delimiter: ',' } }, XY],
+    ['many lines before the header, which shows the delimiter', `${LINE.repeat(100)}a,;b\nx;y\n`, { dialect: { skipRows: 100 } }, ['this <ns#a%2C> "x"', 'this <ns#b> "y"']],
+    ['a line before the header whose CRLF is in two pieces', `${'x'.repeat(64 * 1024 - 1)}\r\na;b\r\nx;y\r\n`, { dialect: { skipRows: 1 } }, XY],
+    ['more lines before the header than the file has', 'a,b\nx,y', { dialect: { skipRows: 5 } }, [], [/has no header/]],
+    ['the most lines before the header', `${LINE.repeat(1000)}a,b\nx,y\n`, { dialect: { skipRows: 1000, delimiter: ',' } }, XY],
+    ['line breaks within quotation marks before the header (tabular-data-model §8)', '"a\n""b""\nc",x\ny,"d\ne"\na,b\nx,y\n1\n', { dialect: { skipRows: 2 } }, [...XY, 'this <ns#a> "1"'], []],
+    ['quotation marks before the header that enclose no cell', 'the 5" x\n"n"o\n"p\na,b\n"x",y\n', { dialect: { skipRows: 3 } }, XY],
+    ['the lines of a fault below a line break before the header', `'a\nc',x\na,b\nx'y,z\n`, { dialect: { skipRows: 1, quoteChar: "'" } }, [], [/line 4: a cell contains a quotation mark/]],
+    ['long lines before the header of more than 1 MiB', `${`${LINE.trim().repeat(100)}\n`.repeat(100)}a,b\nx,y\n`, { dialect: { skipRows: 100, delimiter: ',' } }, [], [/100 rows before the header have more than 1048576 characters/]],
+    ['many comments before the header, which shows the delimiter', `${LINE.repeat(100)}a;b\nx;y\n`, { dialect: { commentPrefix: 'n' } }, XY],
+    ['comments of more than 1 MiB before the header', `${LINE.repeat(2000)}a;b\nx;y\n`, { dialect: { commentPrefix: 'n' } }, [], [/cannot be seen.*Name the delimiter/]],
+    ['comments of more than 1 MiB, and a known delimiter', `${LINE.repeat(2000)}a;b\nx;y\n`, { dialect: { commentPrefix: 'n', delimiter: ';' } }, XY],
     ['other quotation marks, which a backslash escapes', "b\n'1\\'2'\n", { dialect: { quoteChar: "'", doubleQuote: false }, ...columns({ name: 'b' }) }, [`this <ns#b> "1'2"`]],
     ['no quotation marks', 'b\n"1\n', { dialect: { quoteChar: null }, ...columns({ name: 'b' }) }, ['this <ns#b> "\\"1"']],
     ['other line ends, and spaces that are kept', 'b; 1 ;', { dialect: { lineTerminators: ';', trim: false }, ...columns({ name: 'b' }) }, ['this <ns#b> " 1 "']],
@@ -88,10 +104,12 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['ordered values become a list (csv2rdf §4.6)', 'a\n1 2\n', columns({ ...A, separator: ' ', ordered: true, datatype: 'integer' }), ['node0 <rdf:first> "1"^^<xsd:integer>', 'node0 <rdf:rest> node1', 'node1 <rdf:first> "2"^^<xsd:integer>', 'node1 <rdf:rest> <rdf:nil>', 'this <ns#a> node0']],
     ['a required cell without a value', 'a,b\n,1\n', columns({ ...A, required: true }, { name: 'b' }), ['this <ns#b> "1"'], [/^2,1 .*column 1 is required/]],
     ['an own datatype', 'a\n1\n', columns({ ...A, datatype: { '@id': 'http://e.test/d', base: 'integer' } }), ['this <ns#a> "1"^^<http://e.test/d>']],
+    ...['http://d/%zz', 'https://x/#a#b', 'http://d/[a]', 'd', RDF('langString'), RDF('dirLangString')].map((id) => [`an own datatype that no client may write: ${id}`, 'a\n5\n', columns({ ...A, datatype: { '@id': id } }), ['this <ns#a> "5"'], [/the @id of the datatype of column 1 is not used/]] satisfies CsvwRow),
     ['a table with suppressOutput', 'a\n1\n', { suppressOutput: true, ...columns(A) }, [], [/suppressOutput/]],
     ['patterns of numbers (UAX #35)', 'a,b,c,d\n"12,34,567",1.5E3,25%,+1\n"1,234,567",15E2,25,1\n', columns({ ...A, datatype: { base: 'integer', format: '#,##,##0' } }, { name: 'b', datatype: { base: 'double', format: '0.0E0' } }, { name: 'c', datatype: { base: 'decimal', format: '#0%' } }, { name: 'd', datatype: { base: 'integer', format: '+0' } }), ['this <ns#a> "1234567"^^<xsd:integer>', 'this <ns#b> "1.5E3"^^<xsd:double>', 'this <ns#c> "0.25"^^<xsd:decimal>', 'this <ns#d> "+1"^^<xsd:integer>', 'this <ns#a> "1,234,567"', 'this <ns#b> "15E2"', 'this <ns#c> "25"', 'this <ns#d> "1"'], [/^3,1/, /^3,2/, /^3,3/, /^3,4/]],
     ['numbers without a format', 'a,b\n5‰,1E2\n5‰,1\n', columns({ ...A, datatype: 'decimal' }, { name: 'b', datatype: 'decimal' }), ['this <ns#a> "0.005"^^<xsd:decimal>', 'this <ns#b> "1E2"', 'this <ns#a> "0.005"^^<xsd:decimal>', 'this <ns#b> "1"^^<xsd:decimal>'], [/^2,2/]],
     ['values out of bounds', 'a,b,c\n5,abc,2020-01-01\n10,ab,2021-01-01\n', columns({ ...A, datatype: { base: 'integer', minimum: 1, maxExclusive: 10 } }, { name: 'b', datatype: { base: 'string', length: 3 } }, { name: 'c', datatype: { base: 'date', maxInclusive: '2020-12-31' } }), ['this <ns#a> "5"^^<xsd:integer>', 'this <ns#b> "abc"', 'this <ns#c> "2020-01-01"^^<xsd:date>', 'this <ns#a> "10"', 'this <ns#b> "ab"', 'this <ns#c> "2021-01-01"'], [/^3,1/, /^3,2/, /^3,3/]],
+    ['bounds with more digits than a double has', 'a,b,c\n9007199254740993,0.30000000000000001,0.30000000000000001\n', columns({ ...A, datatype: { base: 'integer', maximum: '9007199254740992' } }, { name: 'b', datatype: { base: 'decimal', maxInclusive: '0.3' } }, { name: 'c', datatype: { base: 'double', maxInclusive: '0.3' } }), ['this <ns#a> "9007199254740993"', 'this <ns#b> "0.30000000000000001"', 'this <ns#c> "0.30000000000000001"^^<xsd:double>'], [/^2,1/, /^2,2/]],
     ['years, months and days', 'a,b,c,d\n2020,05.2020,--02-29,0000\n', columns({ ...A, datatype: 'gYear' }, { name: 'b', datatype: { base: 'gYearMonth', format: 'MM.yyyy' } }, { name: 'c', datatype: 'gMonthDay' }, { name: 'd', datatype: 'gYear' }), ['this <ns#a> "2020"^^<xsd:gYear>', 'this <ns#b> "2020-05"^^<xsd:gYearMonth>', 'this <ns#c> "--02-29"^^<xsd:gMonthDay>', 'this <ns#d> "0000"'], [/"0000" is not a valid gYear/]],
     ['a format that lacks a part of its datatype', 'a\n2020-05-01\n', columns({ ...A, datatype: { base: 'date', format: 'yyyy' } }), ['this <ns#a> "2020-05-01"^^<xsd:date>'], [/format of the datatype date/]],
     ['a regular expression, which is not run', 'a\nx\n', columns({ ...A, datatype: { base: 'string', format: '(a+)+$' } }), ['this <ns#a> "x"'], [/format of the datatype string/]],
@@ -106,6 +124,7 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a list in a common property (§6.1)', 'a\n1\n', { 'dc:title': { '@list': ['a'] } }, [], [/dc:title: @list is not allowed/]],
     ['a length of a date (§5.11.2)', 'a\n1\n', columns({ ...A, datatype: { base: 'date', length: 4 } }), [], [/a date has no length/]],
     ['bounds that contradict each other (§5.11.2)', 'a\n1\n', columns({ ...A, datatype: { base: 'integer', minInclusive: 5, maxExclusive: 5 } }), [], [/minimum of a datatype exceeds/]],
+    ['exact bounds that contradict each other (§5.11.2)', 'a\n1\n', columns({ ...A, datatype: { base: 'long', minInclusive: '9007199254740993', maxInclusive: '9007199254740992' } }), [], [/minimum of a datatype exceeds/]],
     ['a foreign key of no column (§5.5)', 'a\n1\n', { tableSchema: { columns: [A], foreignKeys: [{ columnReference: 'b', reference: { resource: 'trees.csv', columnReference: 'a' } }] } }, [], [/names a column that does not exist/]],
     ['common properties nested deeply', 'a\n1\n', { 'dc:title': JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) as unknown }, [], [/nested too deeply/]],
     ['a dialect that cannot be read', 'a\n1\n', { dialect: { delimiter: '||' } }, [], [/its delimiter is not one character/]],

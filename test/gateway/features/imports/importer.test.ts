@@ -333,6 +333,19 @@ void t.test('importer', async (t) => {
         t.equal(numberOf(state, 'written'), 0)
       })
     }
+    for (const [mediaType, encoding] of [
+      ['text/turtle', 'windows-1252'],
+      ['application/n-quads', 'utf-8'],
+    ] as const) {
+      await rowOfReading(
+        `${mediaType} that is not UTF-8: it is to be converted, whatever &encoding says`,
+        async (t) => {
+          const send = { fields: { 'Content-Type': mediaType }, body: Buffer.from('<urn:s> <urn:p> "é" .\n', 'latin1') }
+          const text = await endOf(await writer('POST', `/importer?name=${base}latin/&encoding=${encoding}`, send))
+          t.match(text, /The source is not utf-8\. Convert it to UTF-8/)
+        },
+      )
+    }
     const bomb = `<urn:s> <urn:p> "o" <${base}bomb/> .\n${' '.repeat(100 * 2 ** 20)}\n`
     await rowOfReading('a small file of N-Quads that expands to a huge one: nothing is written', async (t) => {
       const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
