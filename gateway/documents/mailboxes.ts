@@ -15,7 +15,7 @@ const MAILBOX = FOAF('mbox')
 const HASH = FOAF('mbox_sha1sum')
 
 /** FOAF: the SHA-1 of the mailto: IRI in hexadecimal. Replaces mailboxes in other properties too. */
-function hashed(triple: Quad): Quad {
+export function withHashedMailbox(triple: Quad): Quad {
   const isMailbox = triple.predicate.value === MAILBOX
   const { value } = triple.object
   const isMailto = /^mailto:/i.test(value)
@@ -32,7 +32,7 @@ export function withHashedMailboxes({ cache }: HasTags, document: Document, base
   document.hashed = document
   if (!SUSPECT.test(document.nTriples)) return document
   const suspects = document.nTriples.split('\n').filter((line) => SUSPECT.test(line))
-  const lines = readCanonical(suspects.join('\n')).map((triple) => nTriplesLine(hashed(triple)))
+  const lines = readCanonical(suspects.join('\n')).map((triple) => nTriplesLine(withHashedMailbox(triple)))
   const nTriples = changedLines(document.nTriples, suspects, lines)
   const sum = changedSum(document.sum, documentDifference(document.nTriples, nTriples), cache.tagKey)
   const shown = documentOfText(document.iri, base, { nTriples, sum }, cache.tagKey, document)
@@ -76,7 +76,7 @@ export async function* hashedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGen
 function hashedLine(line: string): string | Problem {
   if (!SUSPECT.test(line)) return line
   const triples = readStored(line)
-  return isFailure(triples) ? triples : triples.map((triple) => nTriplesLine(hashed(triple))).join('\n')
+  return isFailure(triples) ? triples : triples.map((triple) => nTriplesLine(withHashedMailbox(triple))).join('\n')
 }
 
 function orBreak(line: string | Problem): string {

@@ -7,7 +7,9 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const MOST_DOCUMENTS = 1000
+export const MOST_DOCUMENTS = 1000
+/** The documents of one owner that may take places of others. */
+const SHARE = MOST_DOCUMENTS / 10
 
 /** Ignores the last line if a crash cut it off. Throws unless the list is complete or absent. */
 async function givingDocumentsIn(path: string): Promise<string[]> {
@@ -34,18 +36,67 @@ async function removeDocument(path: string, document: string): Promise<undefined
   }
 }
 
+/** For whom a document gives access to a file: decides which document makes room if the list of the file is full. */
+export interface Claim {
+  /** The owner of the document. */
+  readonly owner: string | undefined
+  /** The owners of those of these documents that describe the file now; '' for a document without owner. */
+  ownersAmong(sha1: string, documents: readonly string[]): Promise<ReadonlyMap<string, string> | Problem>
+}
+
+/**
+ * The document that makes room in a full list. First the oldest one that does not describe the file now: its entry would
+ * only count if it came back. Else the newest one of the owner who has most, so that no agent uses the list up for others,
+ * until the owner of the new document has a share. Beyond it, who brings the file replaces an own document; others get no
+ * entry.
+ */
+function leaving(
+  known: readonly string[],
+  owners: ReadonlyMap<string, string>,
+  { owner = '', brings }: { readonly owner: string | undefined; readonly brings: boolean },
+): string | undefined {
+  const idle = known.find((one) => !owners.has(one))
+  if (idle !== undefined) return idle
+  const counts = new Map<string, number>()
+  for (const one of owners.values()) counts.set(one, (counts.get(one) ?? 0) + 1)
+  const most = Math.max(...counts.values())
+  const has = (document: string, count: number): boolean => counts.get(owners.get(document) ?? '') === count
+  if ((counts.get(owner) ?? 0) < Math.min(most, SHARE)) return known.findLast((one) => has(one, most))
+  return brings ? known.find((one) => owners.get(one) === owner) : undefined
+}
+
+interface Added {
+  readonly sha1: string
+  readonly document: string
+  readonly claim: Claim
+  /** True if the write brings the file. */
+  readonly brings: boolean
+  /** Documents whose writes bring the file now: they keep their entries, although they do not describe it yet. */
+  readonly bringing?: readonly string[] | undefined
+}
+
 /** @param own the folder of the file */
-async function addDocument(own: string, document: string): Promise<undefined | Problem> {
+async function addDocument(
+  own: string,
+  { sha1, document, claim, brings, bringing }: Added,
+): Promise<undefined | Problem> {
   const path = join(own, DOCUMENTS)
   try {
     // Even if the document is known: it may have described the file before.
     await rm(join(own, UNDESCRIBED), { force: true })
     const known = await givingDocumentsIn(path)
     if (known.includes(document)) return undefined
-    if (known.length >= MOST_DOCUMENTS) {
-      return problem('content.too-large', `At most ${MOST_DOCUMENTS} documents may describe a file.`)
+    if (known.length < MOST_DOCUMENTS) {
+      await writeGivingDocuments(path, [...known, document])
+      return undefined
     }
-    await writeGivingDocuments(path, [...known, document])
+    const others = known.filter((each) => !bringing?.includes(each))
+    const owners = await claim.ownersAmong(sha1, others)
+    if (isFailure(owners)) return owners
+    const last = leaving(others, owners, { owner: claim.owner, brings })
+    // The document is written all the same, but does not give the file.
+    if (last === undefined) return undefined
+    await writeGivingDocuments(path, [...known.filter((each) => each !== last), document])
     return undefined
   } catch (error) {
     return notStored(error)
@@ -69,7 +120,7 @@ export interface Files {
    * Stores an arrived file for this document, like `addDocument`. `files.other-content` if another file has the same
    * SHA-1. Unless it fails, `release` must be called later.
    */
-  keep(arrived: Arriving, document: string): Promise<StoredFile | Problem>
+  keep(arrived: Arriving, document: string, claim: Claim): Promise<StoredFile | Problem>
   /**
    * Call it when the write that brought the file is over. If that was refused, and the file is new and neither brought
    * by another write nor described, it is removed at once: clients without rights must not fill the disk.
@@ -81,8 +132,8 @@ export interface Files {
   read(file: StoredFile, start: number, end: number): AsyncIterable<Uint8Array>
   /** The documents whose authors had the right to give access to this file. */
   documentsOf(sha1: string): Promise<ReadonlySet<string>>
-  /** Adds such a document. Call it before the document is written. */
-  addDocument(sha1: string, document: string): Promise<undefined | Problem>
+  /** Adds such a document, if there is room for it. Call it before the document is written. */
+  addDocument(sha1: string, document: string, claim: Claim): Promise<undefined | Problem>
   /** The document no longer gives access to the file. */
   removeDocument(sha1: string, document: string): Promise<undefined | Problem>
   /**
@@ -126,9 +177,9 @@ export function makeFiles(folder: string, now: () => number): Files {
       await (sweeping ??= sweepArriving().catch(() => undefined))
       return openArriving(arriving, expected)
     },
-    async keep(arrived, document) {
+    async keep(arrived, document, claim) {
       const flushed = await arrived.finish()
-      const kept = flushed ?? (await inTurn(() => keepFor(place, arrived, document, underWay)))
+      const kept = flushed ?? (await inTurn(() => keepFor(place, arrived, { document, claim }, underWay)))
       await arrived.drop()
       return kept
     },
@@ -141,11 +192,11 @@ export function makeFiles(folder: string, now: () => number): Files {
     // If the list cannot be read, no document gives access.
     documentsOf: async (sha1) =>
       new Set(await givingDocumentsIn(join(folderOf(place, sha1), DOCUMENTS)).catch(() => [])),
-    addDocument: (sha1, document) =>
+    addDocument: (sha1, document, claim) =>
       inTurn(() => {
-        const bringing = underWay.get(sha1)
-        if (bringing) bringing.isNew = false
-        return addDocument(folderOf(place, sha1), document)
+        const now = underWay.get(sha1)
+        if (now) now.isNew = false
+        return addDocument(folderOf(place, sha1), { sha1, document, claim, brings: false, bringing: now?.documents })
       }),
     removeDocument: (sha1, document) => inTurn(() => removeDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
     async removeUndescribed(described) {
@@ -195,13 +246,16 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
   }
 }
 
-/** The writes bringing a file now, by its SHA-1. `isNew`: the file came with them, and none has succeeded yet. */
-type UnderWay = Map<string, { writes: number; isNew: boolean }>
+/**
+ * The writes bringing a file now, by its SHA-1, and the last of their documents. `isNew`: the file came with them, and none has
+ * succeeded yet.
+ */
+type UnderWay = Map<string, { writes: number; isNew: boolean; documents: readonly string[] }>
 
 async function keepFor(
   place: Place,
   arrived: Arriving,
-  document: string,
+  { document, claim }: Pick<Added, 'document' | 'claim'>,
   underWay: UnderWay,
 ): Promise<StoredFile | Problem> {
   const { sha1 } = arrived.digests()
@@ -209,12 +263,14 @@ async function keepFor(
   if (before && isFailure(before)) return before
   const isNew = !before
   const kept = await store(place, arrived)
-  const failed = isFailure(kept) ? kept : await addDocument(folderOf(place, sha1), document)
+  const bringing = underWay.get(sha1)
+  const added = { sha1, document, claim, brings: true, bringing: bringing?.documents }
+  const failed = isFailure(kept) ? kept : await addDocument(folderOf(place, sha1), added)
   if (failed && isNew) await rm(folderOf(place, sha1), { recursive: true, force: true })
   if (failed) return failed
-  const bringing = underWay.get(sha1)
-  if (bringing) bringing.writes++
-  else underWay.set(sha1, { writes: 1, isNew })
+  const documents = [...(bringing?.documents ?? []), document].slice(-SHARE)
+  if (bringing) Object.assign(bringing, { writes: bringing.writes + 1, documents })
+  else underWay.set(sha1, { writes: 1, isNew, documents })
   return kept
 }
 

@@ -1,11 +1,11 @@
 // Finds out which files documents describe. A file that no document describes is removed after a day (spec 4.6).
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Files } from './files.js'
+import type { Claim, Files } from './files.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
-import { NFO } from '../rdf/vocabulary.js'
+import { ACL, NFO } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
 import type { Call, GraphStore } from '../stores/store.js'
 
@@ -49,6 +49,21 @@ export async function describedAmong(
   const own = rows.filter(([, graph]) => graph && application.isDocument(graph.value))
   return new Set(own.map(([file]) => file!.value.slice(uploads.length)))
 }
+
+/** @param owner of the document that is to give the file */
+export const claimOf = (application: HasFiles, owner: string | undefined): Claim => ({
+  owner,
+  async ownersAmong(sha1, documents) {
+    if (documents.length === 0) return new Map()
+    const file = `<${uploadsOf(application)}${sha1}>`
+    const graphs = documents.map((document) => nTriplesTerm(iri(document))).join(' ')
+    const query = `SELECT ?g (SAMPLE(?o) AS ?owner) WHERE { VALUES ?g { ${graphs} }
+      GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ?g <${ACL('owner')}> ?o } } } GROUP BY ?g`
+    const rows = await select(application.store, query, ['g', 'owner'], {})
+    if (isFailure(rows)) return rows
+    return new Map(rows.flatMap(([graph, of]) => (graph ? [[graph.value, of?.value ?? '']] : [])))
+  },
+})
 
 /** A document that describes a file, and its statements about the file. */
 export interface Describing {

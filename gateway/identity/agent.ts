@@ -38,6 +38,8 @@ export interface Agent {
   readonly memberships?: readonly string[]
   /** The limits of the access token, if the agent was proved by one. */
   readonly token?: TokenLimits
+  /** The client certificate that proved the agent, if nothing else did. */
+  readonly certificate?: Uint8Array | undefined
   /** The agent that sent the request on behalf of this one. It gives no right (self-granted-modes.ts). */
   readonly delegate?: Agent
 }

@@ -164,7 +164,7 @@ export function* agentOfToken(
   const { seen, now } = identities
   const { authorization = '' } = request.fields
   const known = seen.claims.get(authorization)
-  const claims = known && known.expires > now() ? known : yield* claimsIn(identities, request, target, trace)
+  const claims = known && known.expires > now() ? known : yield* claimsIn(identities, request, target, asking)
   if (isFailure(claims)) return claims
   // A token bound to a key proves nothing by itself, so it is not cached.
   if (claims.boundTo === undefined) seen.claims.set(authorization, claims)
@@ -185,7 +185,7 @@ function* claimsIn(
   { tokens, proofs }: Identities,
   { fields, method }: Request,
   target: Target<HasIdentities>,
-  trace: Trace,
+  { trace, network }: Asking,
 ): Steps<Claims | Problem> {
   const [, scheme, token] = AUTHORIZATION.exec(fields.authorization ?? '') ?? []
   if (token === undefined) return tokenRefused(trace, 'malformed: neither a Bearer nor a DPoP token')
@@ -201,7 +201,8 @@ function* claimsIn(
     return tokenRefused(trace, `claims: the token cannot be used with ${scheme}`)
   if (!isBound) return claims
   const { dpop: proof = '' } = fields
-  const flaw = yield* wait(proofs({ proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }))
+  const wanted = { proof, token, boundTo: claims.boundTo!, method, url: urlOf(target), network: network() }
+  const flaw = yield* wait(proofs(wanted))
   if (flaw?.failure === 'busy') return overloaded()
   return flaw ? tokenRefused(trace, `proof: ${flaw.detail}`) : claims
 }

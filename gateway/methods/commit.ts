@@ -9,7 +9,7 @@ import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { type Lock, underLocks } from '../documents/locks.js'
 import { documentsBelow } from '../documents/subtree.js'
 import { isSha1 } from '../files/files.js'
-import { describedAmong, uploadsOf } from '../files/sweep-files.js'
+import { claimOf, describedAmong, uploadsOf } from '../files/sweep-files.js'
 import type { Access, Application, Gateway, Member } from '../gateway.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { type Problem, isFailure } from '../problem.js'
@@ -64,13 +64,14 @@ async function recordFiles(
   const before = current && (await describedBefore(application, current, all))
   if (isFailure(before)) return before
   const fresh = all.filter((sha1) => !before?.has(sha1))
+  const claim = claimOf(application, next.document.owners[0])
   let asked = 0
   for (const sha1 of fresh) {
     if (brought.includes(sha1) || !(await files.find(sha1))) continue
     const mayRead = by !== undefined && asked++ < MOST_FILES && (await mayReadFile(by.context, sha1))
     if (isFailure(mayRead)) return mayRead
     const gives = mayRead && ((await files.documentsOf(sha1)).has(iri) || !(await isOfOthers?.(sha1)))
-    const failed = await (gives ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
+    const failed = await (gives ? files.addDocument(sha1, iri, claim) : files.removeDocument(sha1, iri))
     if (failed) return failed
   }
   return fresh

@@ -60,6 +60,25 @@ interface Identifying {
 }
 
 /**
+ * Why an agent that a certificate proved before is no longer proved, or may no longer act for the other one; for work
+ * that goes on after its request. Tokens have a check of their own (`AccessTokenCheck`).
+ */
+export const whyUnproved = (
+  agent: Agent,
+  gateway: Gateway,
+  about: Pick<Asking, 'trace' | 'network'>,
+): Awaitable<undefined | Problem> => run(unproved(agent, gateway, { ...about, maxAge: () => OWN_MS }))
+
+function* unproved({ webId, delegate, ...own }: Agent, gateway: Gateway, asking: Asking): Steps<undefined | Problem> {
+  const { certificate } = delegate ?? own
+  const certified = certificate && (yield* agentOfCertificate(certificate, gateway, asking))
+  if (isFailure(certified)) return certified
+  if (webId === undefined || delegate?.webId === undefined) return undefined
+  const principal = yield* principalOf(gateway.identities, delegate.webId, webId, asking)
+  return isFailure(principal) ? principal : undefined
+}
+
+/**
  * How old a verified profile may be when its agent writes. Remote profiles are read again, since a removed key must not
  * write. The gateway knows when its own documents change, except for changes behind it.
  */
@@ -80,6 +99,7 @@ function* identified(
   const { trace } = asking
   const { certificate, fields } = request
   const { authorization, 'on-behalf-of': principal } = fields
+  if (isFailure(certificate)) return certificate
   const certified = certificate && (yield* agentOfCertificate(certificate, gateway, asking))
   if (isFailure(certified)) return certified
   const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, asking)
@@ -93,13 +113,13 @@ function* identified(
     if (explicit === undefined) {
       return problem('credential.invalid', 'On-Behalf-Of needs a client certificate or a token.')
     }
-    const delegate = token ?? { webId: explicit }
+    const delegate = token ?? { webId: explicit, certificate }
     const acts = acting(delegate, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
     return token?.token && !isFailure(acts) ? { ...acts, token: token.token } : acts
   }
   if (explicit === undefined) return yield* sessionAgent(request, target, gateway, asking)
   trace.agent = explicit
-  return token ?? { webId: explicit }
+  return token ?? { webId: explicit, certificate }
 }
 
 function acting(delegate: Agent, principal: string | Problem, trace: Trace): Agent | Problem {
@@ -111,11 +131,10 @@ function acting(delegate: Agent, principal: string | Problem, trace: Trace): Age
 }
 
 function* agentOfCertificate(
-  certificate: Uint8Array | Problem,
+  certificate: Uint8Array,
   { webIds }: Gateway,
   asking: Asking,
 ): Steps<string | undefined | Problem> {
-  if (isFailure(certificate)) return certificate
   const verified = yield* wait(webIds.verify(certificate, asking))
   return isFailure(verified) ? certificateRefused(verified, asking.trace) : verified?.webId
 }

@@ -79,6 +79,8 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
   )
   const site = siteOf(membersOf(dataspaces), routes.endpointsOf)
   const readProfile = makeReadProfile(site, own, threads.reading, makePlaces(REMOTE_PROFILES))
+  const { isOwn } = destinations
+  const verifier = makeWebIdVerifier({ readProfile, isOwn, now, lifetime: PROFILE_MAX_AGE_MS })
   const about = { readProfile, signUp: doors.signUp, log, now }
   const { identities, close } = await openIdentities(settings, destinations, about)
   closers.push(close)
@@ -88,7 +90,7 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
   const gateway: Gateway = {
     dataspaces,
     ...makeTargetParser(site),
-    webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: PROFILE_MAX_AGE_MS }), identities),
+    webIds: withIdentities(verifier, identities),
     identities,
     ...threads,
     locks,
@@ -101,7 +103,7 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
     fetcher,
     loads,
     parts: new Map(opened),
-    isOwn: destinations.isOwn,
+    isOwn,
     inside: (request, known) => handle(request, gateway, known),
     takeCascade: makeSharedPlaces(CASCADES),
     takeCopy: makeSharedPlaces(COPIES),

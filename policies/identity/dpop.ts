@@ -13,6 +13,8 @@ export interface ProofWanted {
   readonly method: string
   /** The URL of the request, without query. */
   readonly url: string
+  /** The client's network. */
+  readonly network: string
 }
 
 /** Undefined if the proof is valid; `busy`: no more proofs can be remembered. `detail` is for the log. */
@@ -21,27 +23,44 @@ export type CheckProof = (wanted: ProofWanted) => Promise<undefined | Failure<'p
 const MAX_PROOF = 4096
 /** RFC 9449 §11.1: how far `iat` may be in the past or the future. */
 const WINDOW_MS = 60_000
-const REMEMBERED = 100_000
+/** The most proofs that are remembered: of one key or network, and in all. */
+const REMEMBERED = { each: 25_000, all: 100_000 } as const
 
-/** `now` in ms. Remembers proofs as long as they could be replayed, at most `max`. */
-export function makeProofCheck(now: () => number, max = REMEMBERED): CheckProof {
+/** `now` in ms. Remembers proofs as long as they could be replayed. */
+export function makeProofCheck(
+  now: () => number,
+  most: { readonly each: number; readonly all: number } = REMEMBERED,
+): CheckProof {
   // In the order in which they may be forgotten, since all are remembered equally long.
-  const used = new Map<string, number>()
+  const used = new Map<string, { readonly until: number; readonly of: readonly string[] }>()
+  const counts = new Map<string, number>()
 
-  function use(id: string): undefined | Failure<'proof' | 'busy'> {
-    for (const [old, until] of used) {
+  function count(of: readonly string[], change: 1 | -1): void {
+    for (const one of of) {
+      const now = (counts.get(one) ?? 0) + change
+      if (now > 0) counts.set(one, now)
+      else counts.delete(one)
+    }
+  }
+
+  function use(id: string, of: readonly string[]): undefined | Failure<'proof' | 'busy'> {
+    for (const [old, { until, of: earlier }] of used) {
       if (until > now()) break
       used.delete(old)
+      count(earlier, -1)
     }
     if (used.has(id)) return flaw('The proof was used before.')
-    if (used.size >= max) return failure('busy', 'No more proofs can be remembered.')
-    used.set(id, now() + 2 * WINDOW_MS)
+    if (used.size >= most.all) return failure('busy', 'No more proofs can be remembered.')
+    if (of.some((one) => (counts.get(one) ?? 0) >= most.each))
+      return failure('busy', 'No more proofs of this key or network can be remembered.')
+    used.set(id, { until: now() + 2 * WINDOW_MS, of })
+    count(of, 1)
     return undefined
   }
 
   return async (wanted) => {
     const id = await identifierOf(wanted, now())
-    return isFailure(id) ? id : use(id)
+    return isFailure(id) ? id : use(id, [wanted.boundTo, wanted.network])
   }
 }
 

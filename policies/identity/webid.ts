@@ -13,7 +13,13 @@ const CERT = 'http://www.w3.org/ns/auth/cert#'
 export type CredentialFailure =
   | ProfileFailure
   | Failure<
-      'malformed-certificate' | 'not-yet-valid' | 'expired' | 'malformed-webid' | 'no-rsa-key' | 'key-not-in-profile'
+      | 'malformed-certificate'
+      | 'not-yet-valid'
+      | 'expired'
+      | 'malformed-webid'
+      | 'no-rsa-key'
+      | 'key-not-in-profile'
+      | 'too-many-keys'
     >
 
 /**
@@ -67,21 +73,25 @@ function fingerprintOf(der: Uint8Array): string {
   return fingerprint
 }
 
-/** The time for one verification, and the most key documents: profiles and key documents may be slow. */
+/** The time for one verification, and the most key documents on other servers: these may be slow. */
 const BUDGET_MS = 10_000
-const KEY_DOCUMENTS = 3
+const REMOTE_DOCUMENTS = 3
+/** The most keys of a profile that are looked at. */
+const KEYS = 20
 /** The most requests waiting for one verification, as for a busy agent whose last result has expired. */
 const WAITING = 512
 
 /** `lifetime` and `failureLifetime` in ms: how long a success and a failure are cached. */
 export function makeWebIdVerifier(settings: {
   readonly readProfile: ReadProfile
+  /** True for URLs of this gateway, whose documents are read without a request. */
+  readonly isOwn: (url: URL) => boolean
   readonly now: () => number
   readonly max?: number
   readonly lifetime?: number
   readonly failureLifetime?: number
 }): WebIdVerifier {
-  const { readProfile, now, max = 10_000, lifetime = 60_000, failureLifetime = 2_000 } = settings
+  const { readProfile, isOwn, now, max = 10_000, lifetime = 60_000, failureLifetime = 2_000 } = settings
   const verified = makeRemembered<Verified>(now, { max, waiting: WAITING })
 
   function outcomeOf(
@@ -94,7 +104,7 @@ export function makeWebIdVerifier(settings: {
         restsOn(document)
         return readProfile(document, asking)
       }
-      const outcome = await withinBudget(checkKey(certificate, certificate.webId, read))
+      const outcome = await withinBudget(checkKey(certificate, certificate.webId, read, isOwn))
       const value = { certificate, outcome }
       if (!isFailure(outcome)) return { value, lifetime }
       return { value, lifetime: isPassing(outcome) ? 0 : failureLifetime, isUncertain: isUncertain(outcome) }
@@ -152,6 +162,7 @@ async function checkKey(
   { key }: ClientCertificate,
   webId: string,
   readProfile: (document: string) => ReturnType<ReadProfile>,
+  isOwn: (url: URL) => boolean,
 ): Promise<Verification> {
   if (!key) return failure('no-rsa-key', 'The client certificate has no RSA key.')
   const profileDocument = withoutFragment(webId)
@@ -160,23 +171,31 @@ async function checkKey(
     return failure(profile.failure, `The WebID profile <${webId}> could not be loaded. ${profile.detail}`)
   }
   const named = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
-  const keys = [...new Map(named.map((t) => [t.object.value, t])).values()]
+  const keys = [...new Map(named.map(({ object }) => [object.value, object])).values()]
+  const seen = keys.slice(0, KEYS)
   const own = keysIn(profile)
-  let asked = 0
+  if (seen.some(({ value }) => isKey(own.get(value), key))) return { webId: interned(webId) }
+  const elsewhere = seen.filter(
+    ({ termType, value }) => termType === 'NamedNode' && isHttpUri(value) && withoutFragment(value) !== profileDocument,
+  )
+  const here = elsewhere.filter(({ value }) => isOwn(new URL(value)))
+  const remote = elsewhere.filter((one) => !here.includes(one))
   let passing: CredentialFailure | undefined
-  for (const { object } of keys.slice(0, 20)) {
-    if (isKey(own.get(object.value), key)) return { webId: interned(webId) }
-    const keyDocument = withoutFragment(object.value)
-    if (object.termType !== 'NamedNode' || keyDocument === profileDocument || !isHttpUri(object.value)) continue
-    if (++asked > KEY_DOCUMENTS) continue
-    const described = await readProfile(keyDocument)
+  for (const { value } of [...here, ...remote.slice(0, REMOTE_DOCUMENTS)]) {
+    const described = await readProfile(withoutFragment(value))
     if (isFailure(described)) {
       if (isPassing(described)) passing ??= described
-    } else if (isKey(keysIn(described).get(object.value), key)) return { webId: interned(webId) }
+    } else if (isKey(keysIn(described).get(value), key)) return { webId: interned(webId) }
   }
-  return (
-    passing ?? failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
-  )
+  if (passing) return passing
+  const detail = `The client certificate's key is not in the WebID profile <${webId}>`
+  const unread = keys.length > KEYS || remote.length > REMOTE_DOCUMENTS
+  return unread
+    ? failure(
+        'too-many-keys',
+        `${detail} among the first ${KEYS} keys, and ${REMOTE_DOCUMENTS} key documents of other servers.`,
+      )
+    : failure('key-not-in-profile', `${detail}.`)
 }
 
 /** The most moduli and exponents of one key. */

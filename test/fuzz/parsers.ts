@@ -96,7 +96,7 @@ export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
   },
   credentials: {
     seeds: ['Bearer tgt_abc', 'Basic dXNlcjpwYXNz', jwt({ alg: 'ES256', kid: 'k' }, { iss: BASE, aud: ['a'], exp: 1e10, sub: 's' }), jwt({ alg: 'ES256', typ: 'dpop+jwt', jwk: JWK }, { htu: DOC, htm: 'GET', jti: 'j', iat: NOW / 1000, ath: 'x' })],
-    read: (text) => Promise.all([accessTokenIn(text), verifier.verify(text), proofs({ proof: text, token: 't', boundTo: 'b', method: 'GET', url: DOC })]),
+    read: (text) => Promise.all([accessTokenIn(text), verifier.verify(text), proofs({ proof: text, token: 't', boundTo: 'b', method: 'GET', url: DOC, network: 'n' })]),
   },
   certificates: {
     seeds: [CERTIFICATE.toString('latin1'), `:${CERTIFICATE.toString('base64')}:`, encodeURIComponent(`-----BEGIN CERTIFICATE-----\n${CERTIFICATE.toString('base64')}\n-----END CERTIFICATE-----\n`)],

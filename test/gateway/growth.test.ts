@@ -221,7 +221,7 @@ void t.test('fields', async (t) => {
       ['dots', (n) => `${fill('.', n)}a`],
     ]),
     ...rowsAbout('DPoP', FIELD,
-      (proof) => proofs({ proof, token: 't', boundTo: 'b', method: 'GET', url: DOC }), [
+      (proof) => proofs({ proof, token: 't', boundTo: 'b', method: 'GET', url: DOC, network: 'n' }), [
       ['a deep header', (n) => jwt(`{"alg":"ES256","typ":"dpop+jwt","jwk":${nested(n, '[', '1', ']')}}`, '{}')],
       ['a long payload', (n) => jwt('{"alg":"ES256","typ":"dpop+jwt","jwk":{}}', `{"htu":"${fill('%2e/', n)}"}`)],
     ]),

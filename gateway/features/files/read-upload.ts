@@ -2,7 +2,7 @@
 // of RDF, which are kept in memory (rdf/read-multipart.ts).
 import type { Settings } from '../../configuration/settings.js'
 import type { Arriving } from '../../files/arriving.js'
-import { describedAmong, uploadsOf } from '../../files/sweep-files.js'
+import { claimOf, describedAmong, uploadsOf } from '../../files/sweep-files.js'
 import { BodyBreak, MAX_BODY, NO_ROOM, decodeText, toldLength, tooLarge } from '../../http/body.js'
 import type { Awaitable } from '../../maybe-async.js'
 import type { Uploaded } from '../../methods/write-request.js'
@@ -248,8 +248,9 @@ async function storeForm(context: Context, iri: string, { pairs, files, meter }:
   const tooMuch = meter.settle()
   if (tooMuch) return tooMuch
   const kept: string[] = []
+  const claim = claimOf(application, context.agent.webId)
   for (const { arriving } of files) {
-    const stored = await application.files.keep(arriving, iri)
+    const stored = await application.files.keep(arriving, iri, claim)
     if (isFailure(stored)) {
       await releaseFiles(context, kept, true)
       return stored

@@ -1,6 +1,6 @@
 // The pages with forms for a document (`?form=edit` and the like): shows a form, and answers a submitted one.
 import { isOfOne } from '../../../policies/authorizations/coverage.js'
-import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
+import { entityTagOf } from '../../documents/document.js'
 import { isContainer, isRoot, parentOf } from '../../documents/hierarchy.js'
 import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'
@@ -9,9 +9,8 @@ import type { Refusal } from '../../pages/form-parts.js'
 import type { MadePage } from '../../pages/texts.js'
 import { describedIn } from '../../pages/triples-by-subject.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
-import { decideOn, lookUpDocument } from '../../request/access.js'
+import { decideOn } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
-import { shownTo } from '../../request/hide-mailboxes.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import {
   type AskedForm,
@@ -42,6 +41,7 @@ import {
   ownTriples,
   prefixesOf,
   rememberPrefixes,
+  shownDocument,
   tooLargeToEdit,
   typedTriples,
 } from './turtle-editor.js'
@@ -55,10 +55,8 @@ async function answerConflict(
   { context, document: { iri } }: { readonly context: Context; readonly document: { readonly iri: string } },
   { text, started }: Typed,
 ): Promise<Response | Problem> {
-  const facts = await lookUpDocument(context, iri, true)
-  if (isFailure(facts)) return facts
-  const current = facts.kind === 'document' ? facts.document : undefined
-  if (current && (isLarge(current) || !isWhole(current))) return tooLargeToEdit
+  const current = await shownDocument(context, iri, true)
+  if (isFailure(current)) return current
   const now = current ? ownTriples(current) : ''
   const [before, mine] = [await typedTriples(context, iri, started), await typedTriples(context, iri, text)]
   if (isFailure(before)) return before
@@ -102,19 +100,11 @@ export async function answerForm(decided: Decided<FormTarget, SentForm | undefin
   if (!reading.allowed) return accessRefused(reading, context, target.document)
   const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
   if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')
-  const facts = await lookUpDocument(context, target.document)
-  if (isFailure(facts)) return facts
-  const stored = facts.kind === 'document' ? facts.document : undefined
-  if (!stored) return problem('document.absent', 'This document does not exist.')
-  if (isLarge(stored) || !isWhole(stored)) return tooLargeToEdit
+  const document = await shownDocument(context, target.document)
+  if (isFailure(document)) return document
+  if (!document) return problem('document.absent', 'This document does not exist.')
   const { modes } = decided.decision
-  return answer({
-    context,
-    document: shownTo(context, stored),
-    values: isSent ? values : chosen(target),
-    isSent,
-    modes,
-  })
+  return answer({ context, document, values: isSent ? values : chosen(target), isSent, modes })
 }
 
 /** Only the type is taken from a form's URL: a link on another site must not fill in values. */

@@ -1,7 +1,7 @@
 // `?form=restore&of=VERSION`: asks before restoring an earlier version, which creates a new version (spec 9.6).
 import type { Decision } from '../../../policies/decide.js'
 import { mementoUri } from '../../../versioning/memento/time-map.js'
-import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
+import { entityTagOf } from '../../documents/document.js'
 import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'
 import { historyRequestOf } from '../../memento/history.js'
@@ -11,12 +11,11 @@ import { isFailure, problem, type Problem } from '../../problem.js'
 import { dateTimeInSeconds } from '../../rdf/time-map-triples.js'
 import { graphOf, nTriplesOf } from '../../rdf/graph.js'
 import { readNTriples } from '../../rdf/read.js'
-import { lookUpDocument } from '../../request/access.js'
 import { hasMethod } from '../../request/admission.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
 import type { Decided } from '../../request/route.js'
-import { differenceOf, isTooLargeToEdit, ownTriples, tooLargeToEdit } from './turtle-editor.js'
+import { differenceOf, isTooLargeToEdit, ownTriples, shownDocument, tooLargeToEdit } from './turtle-editor.js'
 import { sendForm, FORM_METHODS, seeOther, type FormTarget, type SentForm } from '../../request/page-form.js'
 
 const LARGEST = 256 * 1024
@@ -48,16 +47,15 @@ export async function answerRestore(
   const content = await asked.history.content(document, memento)
   if (isFailure(content)) return historyFailed(context, content)
   if (content === undefined || content.length > LARGEST) return tooLargeToEdit
-  const current = await lookUpDocument(context, document)
+  const current = await shownDocument(context, document)
   if (isFailure(current)) return current
-  const stored = current.kind === 'document' ? current.document : undefined
-  if (stored && (isLarge(stored) || !isWhole(stored) || isTooLargeToEdit(stored))) return tooLargeToEdit
+  if (current && isTooLargeToEdit(current)) return tooLargeToEdit
   const version = { iri: document, nTriples: nTriplesOf(graphOf(readNTriples(content) ?? [])) }
   const view = {
     ...{ frame: frameOf(context, document), document, version: memento.commit },
     time: dateTimeInSeconds(memento.time),
-    entityTag: stored && entityTagOf(stored, TURTLE),
-    changed: differenceOf(stored ? ownTriples(stored) : '', ownTriples(version)),
+    entityTag: current && entityTagOf(current, TURTLE),
+    changed: differenceOf(current ? ownTriples(current) : '', ownTriples(version)),
   }
   if (!isSent) return pageAnswer(200, restorePage(view))
   const ifMatch = values.get('if-match')

@@ -2,7 +2,7 @@
 // made by editing it.
 import { documentDifference, type DocumentDifference } from '../../../versioning/memento/difference.js'
 import { managedLines } from '../../documents/changed-document.js'
-import type { Document } from '../../documents/document.js'
+import { isLarge, isWhole, type Document } from '../../documents/document.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../../rdf/graph.js'
 import { declarationsIn, prefixesIn } from '../../rdf/declared-prefixes.js'
@@ -10,7 +10,9 @@ import { readCanonical, readGraph } from '../../rdf/read.js'
 import { changedLines, hasLine } from '../../rdf/sorted-lines.js'
 import { DH, RDF } from '../../rdf/vocabulary.js'
 import { writeRelativeTurtle } from '../../rdf/write.js'
+import { lookUpDocument } from '../../request/access.js'
 import { askerOf, contextsFor, type Context } from '../../request/context.js'
+import { shownTo } from '../../request/hide-mailboxes.js'
 import { datasetPrefixes } from '../../request/prefixes.js'
 import { linesOf } from '../../stores/n-triples-lines.js'
 
@@ -21,6 +23,22 @@ export const tooLargeToEdit = problem(
   'content.too-large',
   'This document is too large to be edited as one text. Use a SPARQL update, or PUT a file.',
 )
+
+/**
+ * The document as its agent sees it (design 3), from which all forms are made; undefined if there is none.
+ * @param now bypasses the cache
+ */
+export async function shownDocument(
+  context: Context,
+  iri: string,
+  now = false,
+): Promise<Document | undefined | Problem> {
+  const facts = await lookUpDocument(context, iri, now)
+  if (isFailure(facts)) return facts
+  const document = facts.kind === 'document' ? facts.document : undefined
+  if (!document) return undefined
+  return isLarge(document) || !isWhole(document) ? tooLargeToEdit : shownTo(context, document)
+}
 
 /** Canonical N-Triples without managed triples; but the type of a container stays, since the writer chooses it. */
 export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | 'nTriples'>): string {

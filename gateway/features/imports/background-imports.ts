@@ -14,11 +14,12 @@ import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
 import { decideOn } from '../../request/access.js'
 import type { Agent, Context } from '../../request/context.js'
+import { whyUnproved } from '../../request/identify.js'
 import { noteRuns } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
 import type { ImportPlan } from './plan.js'
-import { repeat } from './repeat.js'
+import { isTemporary, repeat } from './repeat.js'
 import { type Behind, type Kept, type RunRecord, drop, keep, makeKeeper, readKept } from './run-files.js'
 import { CANCELLED, runImport } from './run-import.js'
 import { placeless } from './write-as.js'
@@ -40,20 +41,36 @@ export async function startOfRun(
   return nextStart(`${written} ${read}`, before)
 }
 
-/** The token may expire or be revoked during the import, and the agent may lose the right to import. */
-async function whyEnded(context: Context): Promise<undefined | Problem> {
+/**
+ * During the import, its token may expire or be revoked, the key of its certificate or a delegation may be withdrawn, and
+ * the agent may lose the right to import. If a profile or the rules cannot be read now, the import waits for them.
+ */
+async function whyEnded(context: Context, { document }: RunRecord, signal: AbortSignal): Promise<undefined | Problem> {
   const { gateway, application, dataspace, agent } = context
   // Without a cache, reads the rules as for a request.
   await dataspace.access.refresh?.(agent)
   const { id } = agent.token ?? {}
   if (id !== undefined && !ACCESS_TOKEN_CHECK.in(gateway)?.isValid(dataspace.admin.base, id))
     return problem('access.denied', 'The access token of the import has expired, or was revoked.')
+  const about = { trace: makeTrace(), network: () => context.request.network() }
+  const unproved = await repeat(context, signal, async () => whyUnproved(agent, gateway, about))
+  if (unproved === 'stopped') return CANCELLED
+  if (unproved) {
+    gateway.log.warn({ document, cause: about.trace.cause, problem: unproved }, UNPROVED)
+    return isTemporary(unproved) ? unproved : WITHDRAWN
+  }
   const now = { ...context, request: { ...context.request, receivedAt: gateway.now() } }
   const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')
   // If the rules cannot be read, each write waits for them.
   if (isFailure(decision) || decision.allowed) return undefined
   return problem('access.denied', 'The agent has lost the right to import: Append on the endpoint.')
 }
+
+const UNPROVED = 'the agent of an import is no longer proved'
+const WITHDRAWN = problem(
+  'access.denied',
+  'The agent is no longer proved: its certificate has expired, its key is not in its profile any longer, or it may not act for the other agent.',
+)
 
 /** A context as if the agent had sent a request. Claims in its token ended with the request that started the import. */
 const backgroundContext = (gateway: Gateway, member: Member, { network, document, ...behind }: Behind): Context => ({
@@ -65,10 +82,14 @@ const backgroundContext = (gateway: Gateway, member: Member, { network, document
   request: placeless(gateway, document, network),
 })
 
-const agentOf = ({ agent, token, delegate }: Pick<Behind, 'agent' | 'token' | 'delegate'>): Agent =>
-  agent === undefined
-    ? {}
-    : { webId: agent, ...(token && { token }), ...(delegate !== undefined && { delegate: { webId: delegate } }) }
+function agentOf({ agent, token, delegate, certificate: der }: Omit<Behind, 'document' | 'network'>): Agent {
+  if (agent === undefined) return {}
+  const certificate = der === undefined ? undefined : Buffer.from(der, 'base64')
+  const limits = token && { token }
+  return delegate === undefined
+    ? { webId: agent, ...limits, certificate }
+    : { webId: agent, ...limits, delegate: { webId: delegate, certificate } }
+}
 
 /** How many ended runs stay in memory. The documents of older ones stay. */
 const REMEMBERED = 100
@@ -258,7 +279,7 @@ async function proceed(
     how: record.how,
     onlyHere: record.describedBy !== undefined,
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
-    ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
+    ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context, record, signal)),
     async begun(from, documents) {
       const unkept = await keeper.begun({ upTo: from + documents.length, position: positionOf(context) })
       return unkept ?? writtenBefore(context, { from, documents }, earlier)

@@ -137,6 +137,7 @@ export async function startImport(
   const { gateway, application, agent, request } = context
   if (!mayStart(gateway, agent.webId, request.network())) return MANY
   const document = `${containerOf(application)}${gateway.uuid()}/`
+  const { certificate } = agent.delegate ?? agent
   const record = {
     ...{
       base: application.base,
@@ -144,6 +145,7 @@ export async function startImport(
       agent: agent.webId,
       ...(agent.token && { token: { id: agent.token.id, readOnly: agent.token.readOnly, only: agent.token.only } }),
       delegate: agent.delegate?.webId,
+      certificate: certificate && Buffer.from(certificate).toString('base64'),
       network: request.network(),
       plan,
       how,

@@ -25,6 +25,7 @@ import { IMPORTING, type ImportRun } from './importing.js'
 import type { ImportPlan, ReadProgress } from './plan.js'
 import { CANCELLED, runImport } from './run-import.js'
 import { startOfSource } from './sources.js'
+import { decidedAs, importPlaceOf } from './write-as.js'
 import { createHash } from 'node:crypto'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -112,11 +113,22 @@ const ABSENT = problem('document.absent', 'No such import is running.')
 
 async function cancel(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
   const asked = askedIn(query)
-  const run = asked === undefined ? undefined : own(context, asked)[0]?.[1]
+  if (asked === undefined) return ABSENT
+  const run = own(context, asked)[0]?.[1] ?? (await controlled(context, asked))
   if (!run) return ABSENT
   run.cancel()
   await run.ended
   return response(204, [linkField(context.application, context.agent.webId, undefined)])
+}
+
+/** An import of any agent, for the owner and agents with Control of the document or container that it writes to. */
+async function controlled(context: Context, asked: string): Promise<ImportRun | undefined> {
+  const { gateway, application, dataspace, agent } = context
+  const run = asked.startsWith(containerOf(application)) ? IMPORTING.of(gateway).runs.get(asked) : undefined
+  if (!run || agent.webId === dataspace.owner) return run
+  const place = importPlaceOf(context, run.plan.into ?? run.plan.name ?? application.base)
+  const decided = isFailure(place) ? place : await decidedAs(context, place, 'DELETE', 'Control')
+  return isFailure(decided) ? undefined : run
 }
 
 const receive = (context: Context, target: EndpointTarget): Promise<Response | Problem> =>

@@ -19,6 +19,8 @@ export interface Behind {
   readonly token?: TokenLimits | undefined
   /** The WebID of the agent that acts for it, if it was started on behalf of another one. */
   readonly delegate?: string | undefined
+  /** The client certificate of the agent that sent the request, as base64, if one proved it. */
+  readonly certificate?: string | undefined
   readonly network: string
 }
 

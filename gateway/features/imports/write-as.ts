@@ -1,5 +1,6 @@
 // Writes a document as an agent, like the agent's own request (design 3): the same right, the same write path. This
 // process makes the request.
+import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { Gateway, Member } from '../../gateway.js'
 import { BodyBreak } from '../../http/body.js'
 import type { Request, Response } from '../../http/exchange.js'
@@ -7,7 +8,7 @@ import { createTogether, type Outcomes } from '../../methods/create-batch.js'
 import { UNCHANGED, writeContent } from '../../methods/write.js'
 import type { WrittenContent } from '../../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
-import { decideOn, lookUp } from '../../request/access.js'
+import { decideOn, lookUp, type Facts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { refusalOf } from '../../request/refusal.js'
 
@@ -76,19 +77,29 @@ const NO_BODY = problem('internal', 'A request of this process has no body.')
 /** Why the agent may not write there; checked before anything is read for it. */
 export async function mayWriteAs(
   context: Context,
-  { application, dataspace, document }: ImportPlace,
+  place: ImportPlace,
   method: 'PUT' | 'POST',
 ): Promise<undefined | Problem> {
+  const decided = await decidedAs(context, place, method, method === 'PUT' ? 'Write' : 'Append')
+  if (isFailure(decided)) return decided
+  return method === 'POST' && decided.kind === 'document' && !decided.document
+    ? problem('document.absent', `<${place.document}> does not exist.`)
+    : undefined
+}
+
+/** What is there, if the agent has this mode. */
+export async function decidedAs(
+  context: Context,
+  { application, dataspace, document }: ImportPlace,
+  method: string,
+  required: Mode,
+): Promise<Facts | Problem> {
   const inner = { ...context, application, dataspace, request: innerRequest(context.request, method, document) }
-  const required = method === 'PUT' ? 'Write' : 'Append'
   const facts = await lookUp(inner, { kind: 'document', application, dataspace, document }, required)
   if (isFailure(facts)) return facts
   const decision = decideOn(inner, facts, required)
   if (isFailure(decision)) return decision
-  if (!decision.allowed) return refusalOf(decision, inner, document)
-  return method === 'POST' && facts.kind === 'document' && !facts.document
-    ? problem('document.absent', `<${document}> does not exist.`)
-    : undefined
+  return decision.allowed ? facts : refusalOf(decision, inner, document)
 }
 
 type MakeContext = (place: ImportPlace, method: 'PUT' | 'POST', fields?: Request['fields']) => Context

@@ -1,6 +1,7 @@
 // The endpoint `ns` (spec 4.3, LinkedDataHub 2.3): the namespace ontology, and queries over its closure in memory.
 import { NAMESPACES } from './namespace-store.js'
 import { changedSum } from '../../../cache/entity-tag.js'
+import { hashedNTriples } from '../../documents/mailboxes.js'
 import type { Field, Response } from '../../http/exchange.js'
 import { NAMESPACE_GRAPH } from './namespace-store.js'
 import { ontologyTriplesIn } from '../../ontologies/ontologies.js'
@@ -9,6 +10,7 @@ import { graphOf } from '../../rdf/graph.js'
 import { changedLines, linesBeginning } from '../../rdf/sorted-lines.js'
 import { askerOf, type Context } from '../../request/context.js'
 import { graphAnswer, longGraphAnswer } from '../../request/graph-answer.js'
+import { hidesMailboxes } from '../../request/hide-mailboxes.js'
 import { methodNotAllowed } from '../../request/refusal.js'
 import { linkField } from '../../request/respond.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
@@ -60,7 +62,8 @@ async function described(context: Context, decision: Decided['decision']): Promi
   context.trace.continues()
   if (isFailure(text)) return text
   const fields = [linkField(application, agent.webId, decision)]
-  return answerText(context, found.document, text ?? '', fields)
+  const isHashed = hidesMailboxes({ application: dataspace.admin, agent })
+  return answerText(context, found.document, isHashed ? hashedNTriples(text ?? '') : (text ?? ''), fields)
 }
 
 /** In characters of N-Triples: read and written in one step. */

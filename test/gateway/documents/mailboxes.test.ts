@@ -132,6 +132,30 @@ void forEachStore(t, 'mailboxes', async (t, makeStores, kind) => {
       }
     }
   })
+  await row('forms show hashes too, and what they send rests on them', async (t) => {
+    const { versions } = JSON.parse(
+      (await owner('GET', `${path}?timemap`, accept('application/json'))).text,
+    ) as TimeMapJson
+    const html = accept('text/html')
+    for (const { version } of versions) {
+      const url = `${path}?form=restore&of=${version}`
+      const [shown, whole] = [await anonymous('GET', url, html), await owner('GET', url, html)]
+      t.same([shown.status, whole.status], [200, 200], shown.text)
+      t.notMatch(shown.text, /(?:alice|bob)@example\.org/, version)
+      if (version !== versions.at(-1)!.version) t.match(whole.text, 'bob@example.org')
+    }
+    const rule = `<#auth> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Write> ; <${ACL}agentClass> <${FOAF}Agent> ; <${ACL}accessTo> <${world.origin}${path}> .`
+    t.equal((await owner('PUT', '/admin/acl/authorizations/write/', ttl(rule))).status, 201)
+    const conflict = await anonymous('POST', `${path}?form=edit`, {
+      fields: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'text/html', Origin: world.origin },
+      body: new URLSearchParams({ content: '<#this> <urn:p> 1 .', started: '', 'if-match': '"old"' }).toString(),
+    })
+    t.equal(conflict.status, 412, conflict.text)
+    hides(t, conflict, 'bob@example.org')
+    const { etag } = (await anonymous('GET', path, accept('text/turtle'))).fields
+    t.match(conflict.text.replaceAll('&#34;', '"').replaceAll('&quot;', '"'), etag!, 'which the next attempt names')
+    t.equal((await owner('DELETE', '/admin/acl/authorizations/write/')).status, 204)
+  })
   await row(
     'the SPARQL endpoint of the admin application is closed to anonymous clients, even where everyone may read it',
     async (t) => {

@@ -1044,15 +1044,22 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
     }
     await row('more proofs than the gateway can remember are refused', async (t) => {
       let time = Date.now()
-      const check = makeProofCheck(() => time, 1)
-      const prove = async () => {
-        const proof = await key.prove({ ...wanted, iat: Math.floor(time / 1000) })
-        return check({ proof, token, boundTo: key.thumbprint, method: 'GET', url: world.base })
+      const [other, third] = [await makeProofKey(), await makeProofKey()]
+      const check = makeProofCheck(() => time, { each: 2, all: 3 })
+      const prove = async (by: typeof key, network: string) => {
+        const proof = await by.prove({ ...wanted, iat: Math.floor(time / 1000) })
+        return check({ proof, token, boundTo: by.thumbprint, method: 'GET', url: world.base, network })
       }
-      t.equal(await prove(), undefined)
-      t.match(await prove(), { failure: 'busy' })
+      t.equal(await prove(key, 'a'), undefined)
+      t.equal(await prove(key, 'b'), undefined)
+      t.match(await prove(key, 'c'), { failure: 'busy', detail: /of this key or network/ }, 'the share of a key')
+      t.equal(await prove(other, 'a'), undefined, 'another key')
+      t.match(await prove(third, 'c'), { failure: 'busy', detail: /^No more proofs can/ }, 'all')
       time += 120_000
-      t.equal(await prove(), undefined, 'proofs that are too old to be replayed are forgotten')
+      t.equal(await prove(key, 'a'), undefined, 'proofs that are too old to be replayed are forgotten')
+      t.equal(await prove(other, 'a'), undefined)
+      t.match(await prove(third, 'a'), { failure: 'busy', detail: /of this key or network/ }, 'the share of a network')
+      t.equal(await prove(third, 'b'), undefined)
     })
     await row('a bound token without its proof → 401, and an unbound token with a proof → 401', async (t) => {
       t.equal((await present(await key.prove(wanted), 'Bearer')).status, 401)

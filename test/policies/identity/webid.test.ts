@@ -28,6 +28,7 @@ function makeWorld(documents: Documents, lifetimes: { lifetime?: number; failure
   const verifier = makeWebIdVerifier({
     ...lifetimes,
     now: () => clock.now,
+    isOwn: (url) => url.host === 'own.example',
     async readProfile(document) {
       read.push(document)
       const found = documents[document] ?? failure('profile-unavailable', 'Not found.')
@@ -49,8 +50,8 @@ void t.test('a certificate proves its WebID if the profile lists its key', async
   const key = (hex: string, exponent = '65537'): string => `cert:modulus """${hex}""" ; cert:exponent ${exponent}`
   const own = `<#me> cert:key [ ${key(modulus)} ] .`
   const listing = (name: string): string => `<#me> cert:key <${name}> .`
-  const many = (count: number): string =>
-    Array.from({ length: count }, (_, n) => listing(`https://keys.example/${n}#key`)).join('\n')
+  const many = (count: number, host = 'keys'): string =>
+    Array.from({ length: count }, (_, n) => listing(`https://${host}.example/${n}#key`)).join('\n')
 
   const rows: readonly [what: string, documents: Documents, expected: string][] = [
     ['the key', { [PROFILE]: own }, WEBID],
@@ -78,9 +79,14 @@ void t.test('a certificate proves its WebID if the profile lists its key', async
     ['a key document that cannot be read now', { [PROFILE]: listing(`${KEYS}#key`), [KEYS]: failure('unreachable', '') }, 'unreachable'], // prettier-ignore
     ['a missing key document before the key', { [PROFILE]: `${listing(`${KEYS}#key`)} ${own}` }, WEBID],
     ['two key documents', { [PROFILE]: many(2), 'https://keys.example/1': `<#key> ${key(modulus)} .` }, WEBID],
-    ['a fourth key document', { [PROFILE]: many(4), 'https://keys.example/3': `<#key> ${key(modulus)} .` }, 'key-not-in-profile'], // prettier-ignore
+    ['a third key document', { [PROFILE]: many(3), 'https://keys.example/2': `<#key> ${key(modulus)} .` }, WEBID],
+    ['a fourth key document', { [PROFILE]: many(4), 'https://keys.example/3': `<#key> ${key(modulus)} .` }, 'too-many-keys'], // prettier-ignore
+    ['a twentieth key document of this gateway', { [PROFILE]: many(20, 'own'), 'https://own.example/19': `<#key> ${key(modulus)} .` }, WEBID], // prettier-ignore
+    ['a twenty-first key document of this gateway', { [PROFILE]: many(21, 'own'), 'https://own.example/20': `<#key> ${key(modulus)} .` }, 'too-many-keys'], // prettier-ignore
+    ['one of this gateway after four of others', { [PROFILE]: `${many(4)} ${many(1, 'own')}`, 'https://own.example/0': `<#key> ${key(modulus)} .` }, WEBID], // prettier-ignore
+    ['a third of others after four of this gateway', { [PROFILE]: `${many(4, 'own')} ${many(3)}`, 'https://keys.example/2': `<#key> ${key(modulus)} .` }, WEBID], // prettier-ignore
     ['a twentieth key', { [PROFILE]: `${many(19)} ${own}` }, WEBID],
-    ['a twenty-first key', { [PROFILE]: `${many(20)} ${own}` }, 'key-not-in-profile'],
+    ['a twenty-first key', { [PROFILE]: `${many(20)} ${own}` }, 'too-many-keys'],
     ['a key document elsewhere than on the web', { [PROFILE]: listing('file:///etc/key'), 'file:///etc/key': `<> ${key(modulus)} .` }, 'key-not-in-profile'], // prettier-ignore
     ['a profile that is missing', {}, 'profile-unavailable'],
     ['a profile whose server does not answer', { [PROFILE]: failure('unreachable', '') }, 'unreachable'],
@@ -95,6 +101,14 @@ void t.test('a certificate proves its WebID if the profile lists its key', async
   const world = makeWorld({ [PROFILE]: `${listing('#key')} ${listing('file:///etc/key')}` })
   await world.verify(der)
   t.same(world.read, [PROFILE], 'only other documents of the web are key documents')
+  const mixed = makeWorld({ [PROFILE]: `${many(4)} ${many(1, 'own')}` })
+  await mixed.verify(der)
+  const others = ['https://keys.example/0', 'https://keys.example/1', 'https://keys.example/2']
+  t.same(
+    mixed.read,
+    [PROFILE, 'https://own.example/0', ...others],
+    'slow servers do not delay documents of this gateway',
+  )
 })
 
 void t.test('certificates and WebIDs that are refused without reading a profile', async (t) => {

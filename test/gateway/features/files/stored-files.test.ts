@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type Files, makeFiles } from '../../../../gateway/files/files.js'
+import { type Claim, type Files, makeFiles, MOST_DOCUMENTS } from '../../../../gateway/files/files.js'
 import { writeWhole } from '../../../../gateway/files/whole-file.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { withSmallFiles } from '../../../support/small-files.js'
@@ -18,15 +18,23 @@ function folderFor(t: Test): string {
   return folder
 }
 
-/** Stores a file for document A, which has been written. Returns its SHA-1. */
-async function storeFile(files: Files): Promise<string> {
+const NO_CLAIM: Claim = { owner: undefined, ownersAmong: () => Promise.resolve(new Map()) }
+
+/** Stores a file for a document that is not written yet. Returns its SHA-1. */
+async function beginFile(files: Files, document: string, claim: Claim): Promise<string> {
   const arriving = await files.receive()
   if (isFailure(arriving)) throw new Error(arriving.detail)
   await arriving.write(Buffer.from('content'))
-  const stored = await files.keep(arriving, A)
+  const stored = await files.keep(arriving, document, claim)
   if (isFailure(stored)) throw new Error(stored.detail)
-  await files.release(stored.sha1)
   return stored.sha1
+}
+
+/** Stores a file for a document that has been written. Returns its SHA-1. */
+async function storeFile(files: Files, document = A, claim = NO_CLAIM): Promise<string> {
+  const sha1 = await beginFile(files, document, claim)
+  await files.release(sha1)
+  return sha1
 }
 
 const listOf = (folder: string, sha1: string): string => join(folder, sha1.slice(0, 2), sha1, 'documents')
@@ -48,10 +56,54 @@ void t.test('a list of documents is never lost, and no cut name counts', async (
     rmSync(path)
     if (list === 'folder') mkdirSync(path)
     else if (list !== undefined) writeFileSync(path, list)
-    const failed = await files.addDocument(sha1, B)
+    const failed = await files.addDocument(sha1, B, NO_CLAIM)
     t.equal(failed?.failure, added, name)
     t.same([...(await files.documentsOf(sha1))], documents, name)
   }
+})
+
+void t.test('a full list of documents makes room', async (t) => {
+  const listed = Array.from({ length: MOST_DOCUMENTS }, (_, i) => `https://localhost/${i}/`)
+  const [last] = listed.slice(-1)
+  const everyone = (owner: (at: number) => string): ReadonlyMap<string, string> =>
+    new Map(listed.map((document, at) => [document, owner(at)]))
+  const without = (...left: readonly number[]): ReadonlyMap<string, string> =>
+    new Map([...everyone(() => 'bob')].filter((_, at) => !left.includes(at)))
+  // prettier-ignore
+  const rows: readonly [name: string, owners: ReadonlyMap<string, string>, owner: string, leaves: string | undefined, ifBrought: string | undefined][] = [
+    ['none describes the file now',         new Map(),                                     'bob', listed[0], listed[0]],
+    ['two do not describe it now',          without(7, 9),                                 'bob', listed[7], listed[7]],
+    ['all are of another owner',            everyone(() => 'bob'),                         'ann', last,      last],
+    ['all are of the same owner',           everyone(() => 'ann'),                         'ann', undefined, listed[0]],
+    ['another owner has more, and it has a share',       everyone((at) => (at % 3 === 0 ? 'ann' : 'bob')), 'ann', undefined, listed[0]],
+    ['another owner has more, and it has no share yet', everyone((at) => (at % 20 === 0 ? 'ann' : 'bob')), 'ann', last, last],
+    ['its owner has most',                  everyone((at) => (at % 3 === 0 ? 'bob' : 'ann')), 'ann', undefined, listed[1]],
+    ['a stranger with many documents',      everyone((at) => (at === 0 ? 'ann' : 'bob')),  'bob', undefined, listed[1]],
+  ]
+  for (const [name, owners, owner, leaves, ifBrought] of rows) {
+    for (const brings of [false, true]) {
+      const folder = folderFor(t)
+      const files = makeFiles(folder, Date.now)
+      const sha1 = await storeFile(files)
+      writeFileSync(listOf(folder, sha1), listed.map((document) => `${document}\n`).join(''))
+      const claim = { owner, ownersAmong: () => Promise.resolve(owners) }
+      const added = await (brings ? storeFile(files, B, claim) : files.addDocument(sha1, B, claim))
+      t.equal(added, brings ? sha1 : undefined, name)
+      const left = brings ? ifBrought : leaves
+      const expected = left === undefined ? listed : [...listed.filter((one) => one !== left), B]
+      t.same([...(await files.documentsOf(sha1))], expected, `${name}${brings ? ', brought' : ''}`)
+    }
+  }
+  const folder = folderFor(t)
+  const files = makeFiles(folder, Date.now)
+  const sha1 = await storeFile(files)
+  writeFileSync(listOf(folder, sha1), listed.map((document) => `${document}\n`).join(''))
+  const claim = { owner: 'bob', ownersAmong: () => Promise.resolve(without(999)) }
+  await beginFile(files, A, claim)
+  for (const each of [B, `${B}2/`]) t.equal(await files.addDocument(sha1, each, claim), undefined)
+  const documents = await files.documentsOf(sha1)
+  t.ok(documents.has(A), 'the document of an upload that is not written yet keeps its place')
+  t.equal(documents.size, MOST_DOCUMENTS)
 })
 
 void t.test('a file that cannot be read does not count as new', async (t) => {
@@ -86,7 +138,7 @@ void t.test('a file that the disk takes only in part fails', { skip: process.pla
   const module = (name: string): string => JSON.stringify(new URL(`../../../../gateway/files/${name}.js`, import.meta.url).href) // prettier-ignore
   const rows: readonly [name: string, file: string, before: string, act: string][] = [
     ['writeWhole', whole, 'old', `writeWhole(${JSON.stringify(whole)}, LONG)`],
-    ['addDocument', list, `${A}\n`, `const failed = await makeFiles(${JSON.stringify(folder)}, Date.now).addDocument('${sha1}', LONG); if (failed) throw { code: failed.detail }`],
+    ['addDocument', list, `${A}\n`, `const failed = await makeFiles(${JSON.stringify(folder)}, Date.now).addDocument('${sha1}', LONG, {}); if (failed) throw { code: failed.detail }`],
   ] // prettier-ignore
   for (const [name, file, before, act] of rows) {
     writeFileSync(file, before)
@@ -134,7 +186,7 @@ void t.test('a file that a document begins to describe is not swept', async (t) 
     const sweep = (): Promise<number> => files.removeUndescribed(() => Promise.resolve(new Set()))
     t.equal(await sweep(), 0, `${name}: not at once`)
     now += after * HOUR_MS
-    if (begins !== undefined) t.equal(await files.addDocument(sha1, begins), undefined)
+    if (begins !== undefined) t.equal(await files.addDocument(sha1, begins, NO_CLAIM), undefined)
     t.equal(await sweep(), removed, name)
     t.equal((await files.find(sha1)) === undefined, removed === 1, `${name}: its bytes`)
     now += 25 * HOUR_MS

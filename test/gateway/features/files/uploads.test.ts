@@ -1,13 +1,13 @@
 // Files (spec 4.6, LinkedDataHub 2.7 and 3.3): uploads, who may read them, ranges, and when they are removed.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { connect } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { isFull, makeRoom } from '../../../../gateway/files/arriving.js'
-import { sweepFiles } from '../../../../gateway/files/sweep-files.js'
+import { claimOf as fileClaim, filesFolder, sweepFiles } from '../../../../gateway/files/sweep-files.js'
 import { garbling } from '../../mirror/odd-terms.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../../support/world.js'
@@ -273,6 +273,23 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       t.equal((await world.as('anonymous')('GET', pathOf(text))).status, status, text)
   })
 
+  await row('1,000 documents that no longer describe a file leave room for one that does', async (t) => {
+    const item = await itemOf(world)
+    t.equal((await owner('POST', item, form('popular'))).status, 204)
+    const { endUser } = world.running.dataspaces[0]!
+    const sha1 = sha1Of('popular')
+    const gone = Array.from({ length: 999 }, (_, i) => `${world.base}gone${i}/`)
+    const list = join(filesFolder(world.folder, world.base), sha1.slice(0, 2), sha1, 'documents')
+    writeFileSync(list, [...gone, world.origin + item].map((each) => `${each}\n`).join(''))
+    const other = await itemOf(world)
+    const describes = ttl(`<${world.base}uploads/${sha1}> a <${NFO}FileDataObject> .`)
+    t.equal((await owner('POST', other, describes)).status, 204)
+    const another = await itemOf(world)
+    t.equal((await owner('POST', another, form('popular'))).status, 204)
+    const expected = [...gone.slice(2), ...[item, other, another].map((path) => world.origin + path)]
+    t.same([...(await endUser.files.documentsOf(sha1))], expected)
+  })
+
   await row('ranges and conditions', async (t) => {
     const item = await itemOf(world)
     const content = '0123456789'
@@ -389,12 +406,14 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
   })
 
   await row('events while the store is asked about the file of a refused write', async (t) => {
-    const { files } = world.running.dataspaces[0]!.endUser
+    const { endUser } = world.running.dataspaces[0]!
+    const { files } = endUser
+    const claim = fileClaim(endUser, undefined)
     const bring = async (text: string, document: string): Promise<string> => {
       const arriving = await files.receive()
       if (!('write' in arriving)) throw new Error(arriving.detail)
       await arriving.write(Buffer.from(text))
-      const kept = await files.keep(arriving, document)
+      const kept = await files.keep(arriving, document, claim)
       if ('failure' in kept) throw new Error(kept.detail)
       return kept.sha1
     }
@@ -402,7 +421,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     const rows: readonly (readonly [name: string, meanwhile: (text: string) => Promise<unknown>, stays: boolean])[] = [
       ['nothing', () => Promise.resolve(), false],
       ['another file', (text) => bring(`not ${text}`, 'urn:b'), false],
-      ['another document describes it', (text) => files.addDocument(sha1Of(text), 'urn:b'), true],
+      ['another document describes it', (text) => files.addDocument(sha1Of(text), 'urn:b', claim), true],
       ['another write brings it', async (text) => files.release(await bring(text, 'urn:b')), true],
       ['another write uploads it at the same time', (text) => bring(text, 'urn:b'), true],
       [
@@ -450,7 +469,11 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     if (!('write' in arriving)) throw new Error(arriving.detail)
     await arriving.write(Buffer.from('other'))
     const digests = (): ReturnType<typeof arriving.digests> => ({ sha1: sha1Of('once'), sha256: 'f'.repeat(64) })
-    const kept = await files.keep({ ...arriving, digests }, 'urn:document')
+    const kept = await files.keep(
+      { ...arriving, digests },
+      'urn:document',
+      fileClaim(world.running.dataspaces[0]!.endUser, undefined),
+    )
     t.match(kept, { failure: 'files.other-content' })
     t.equal((await owner('GET', pathOf('once'))).text, 'once')
   })

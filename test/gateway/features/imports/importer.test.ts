@@ -527,6 +527,59 @@ void t.test('importer', async (t) => {
       t.equal((await world.as('anonymous')('DELETE', '/importer')).status, 403)
       t.equal((await writer('DELETE', '/importer')).status, 404, 'the import must be named')
     })
+    const CERT_KEY = 'http://www.w3.org/ns/auth/cert#key'
+    const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
+    // prettier-ignore
+    const withdrawn: readonly [name: string, agent: string, principal: string | undefined, of: string, pattern: () => string][] = [
+      ['whose key is removed from the profile', 'writer', undefined, 'writer', () => `?agent <${CERT_KEY}> ?key`],
+      ['whose delegation is removed',           'stranger', 'writer', 'writer', () => `<${world.webIdOf('stranger')}> <${DELEGATES}> ?principal`],
+      ['whose delegate has lost its key',       'stranger', 'writer', 'stranger', () => `?agent <${CERT_KEY}> ?key`],
+    ]
+    for (const [name, agent, principal, of, pattern] of withdrawn) {
+      await row(`an import ${name} ends`, async (t) => {
+        const path = await container()
+        const profileOf = (one: string): string => new URL(world.webIdOf(one)).pathname
+        const delegation = `<${world.webIdOf('stranger')}> <${DELEGATES}> <${world.webIdOf('writer')}> .`
+        t.equal((await owner('POST', profileOf('writer'), ttl(delegation))).status, 204)
+        const profile = await textOf(profileOf(of))
+        const { turns, runs } = IMPORTING.of(world.running.gateway)
+        // Both places are taken, so that nothing is written before the withdrawal.
+        const taken = await Promise.all(
+          [1, 2].map((n) => turns.take(undefined, { agent: `urn:${n}`, network: `${n}` })),
+        )
+        const fields = { 'Content-Type': 'text/csv', ...(principal && { 'On-Behalf-Of': world.webIdOf(principal) }) }
+        const sent = { fields, body: 'name\nx\n' }
+        const started = await world.as(agent)('POST', `/importer?into=${encoded(inside(path, ''))}`, sent)
+        t.equal(started.status, 201, started.text)
+        t.equal((await owner('PATCH', profileOf(of), update(`DELETE WHERE { ${pattern()} }`))).status, 204)
+        for (const endTurn of taken) if (!('failure' in endTurn)) endTurn()
+        await runs.get(started.fields.location!)!.ended
+        const state = await textOf(new URL(started.fields.location!).pathname)
+        t.match(state, /#Failed>/)
+        t.match(state, /The agent is no longer proved/)
+        t.equal(numberOf(state, 'written'), 0)
+        const restored = { fields: { 'Content-Type': 'application/n-triples' }, body: profile }
+        t.equal((await owner('PUT', profileOf(of), restored)).status, 200)
+      })
+    }
+    await row('the owner and agents with Control of its target cancel any import', async (t) => {
+      const path = await container()
+      const { turns } = IMPORTING.of(world.running.gateway)
+      const taken = await Promise.all([1, 2].map((n) => turns.take(undefined, { agent: `urn:${n}`, network: `${n}` })))
+      const rule = (mode: string, of: string): string => `<#${mode}> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}${mode}> ; <${ACL}agent> <${world.webIdOf('reader')}> ; <${ACL}accessTo> <${of}> .` // prettier-ignore
+      const rules = '/admin/acl/authorizations/cancels/'
+      t.equal((await owner('PUT', rules, ttl(rule('Append', `${base}importer`)))).status, 201)
+      const begin = async (): Promise<string> =>
+        `/importer?import=${encoded((await writer('POST', `/importer?into=${encoded(inside(path, ''))}`, csv('a\n1\n'))).fields.location!)}`
+      const url = await begin()
+      t.equal((await world.as('reader')('DELETE', url)).status, 404, 'without Control')
+      t.equal((await owner('POST', rules, ttl(rule('Control', inside(path, ''))))).status, 204)
+      t.equal((await world.as('reader')('GET', url)).status, 404, 'its state is in its document')
+      t.equal((await world.as('reader')('DELETE', url)).status, 204)
+      t.equal((await owner('DELETE', await begin())).status, 204)
+      for (const endTurn of taken) if (!('failure' in endTurn)) endTurn()
+      t.equal((await owner('DELETE', rules)).status, 204)
+    })
     await row('RDF into a container: documents of some hundred triples', async (t) => {
       const path = await container()
       const body = Array.from({ length: 1200 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join('')
@@ -636,7 +689,7 @@ void t.test('importer', async (t) => {
       const listed = await writer('GET', `/importer?import=${encoded(url)}`, accept('application/n-triples'))
       t.match(listed.text, /#(?:Waiting|Running)>/)
       t.equal((await world.as('owner')('GET', `/importer?import=${encoded(url)}`)).status, 404, 'of its agent only')
-      t.equal((await world.as('owner')('DELETE', `/importer?import=${encoded(url)}`)).status, 404)
+      t.equal((await world.as('stranger')('DELETE', `/importer?import=${encoded(url)}`)).status, 403)
       t.equal((await writer('DELETE', `/importer?import=${encoded(url)}`)).status, 204)
       t.match(await textOf(new URL(url).pathname), /#Cancelled>/)
     })

@@ -105,6 +105,25 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal((await put(`<${ns}Bill> a <${OWL}Class> .`)).status, 200)
   })
 
+  await row('shows anonymous clients no mailboxes, as its document does not', async (t) => {
+    const contact = `<${ns}> <http://xmlns.com/foaf/0.1/mbox> <mailto:dora@example.org> .`
+    for (const count of [0, 700]) {
+      const classes = Array.from({ length: count }, (_, i) => `<${ns}Class${i}> a <${OWL}Class> .`).join('\n')
+      t.equal((await put(`${contact} ${classes}`)).status, 200)
+      for (const path of ['/ns', '/admin/ns']) {
+        const [shown, whole] = [await world.as('anonymous')('GET', path), await owner('GET', path)]
+        t.same([shown.status, whole.status], [200, 200])
+        t.notMatch(shown.text, 'dora@example.org', path)
+        t.match(shown.text, 'mbox_sha1sum')
+        t.match(whole.text, 'dora@example.org')
+      }
+    }
+    for (const agent of ['anonymous', 'owner']) {
+      t.equal(await ask(world, '?s ?p <mailto:dora@example.org>', '/ns', agent), 'false', 'all share one closure')
+      t.equal(await ask(world, `<${ns}> <http://xmlns.com/foaf/0.1/mbox_sha1sum> ?o`, '/ns', agent), 'true')
+    }
+  })
+
   await row('queries', async (t) => {
     t.equal(
       (
