@@ -11,7 +11,17 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type OwnTarget } from './request/access.js'
-import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
+import {
+  CROSS_SITE,
+  hasMethod,
+  isCachedRead,
+  isOfOtherSite,
+  mayWrite,
+  namesOtherMethod,
+  OTHER_METHOD,
+  readRules,
+} from './request/admission.js'
+
 import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
@@ -87,6 +97,7 @@ function* answer(
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
   if (isFailure(target)) return target
+  if (namesOtherMethod(request)) return OTHER_METHOD
   const { application, dataspace } = target
   trace.dataspace = dataspace.endUser.base
   const route = routes.of(target)
