@@ -11,20 +11,11 @@ import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type OwnTarget } from './request/access.js'
-import {
-  CROSS_SITE,
-  hasMethod,
-  isCachedRead,
-  isOfOtherSite,
-  mayWrite,
-  namesOtherMethod,
-  OTHER_METHOD,
-  readRules,
-} from './request/admission.js'
-
+import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
 import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
+import { namesOtherMethod, OTHER_METHOD } from './request/method-override.js'
 import { observe } from './request/observe.js'
 import { isAboutTarget, options, targetOfRequest } from './request/preflight.js'
 import { readContentIfAllowed } from './request/read-content-if-allowed.js'

@@ -47,18 +47,6 @@ export const isOfOtherSite = (
 
 export const CROSS_SITE = problem('access.cross-site', 'A page of another site may not write here.')
 
-/**
- * LinkedDataHub 1.3: there such a `POST` counts as the other method. If the field were ignored, a deletion would add
- * triples, and succeed; if it were followed, a page could send methods that browsers send only after a preflight.
- */
-export const namesOtherMethod = ({ method, fields }: Request): boolean =>
-  method === 'POST' && !/^(?:post)?$/i.test(fields['x-http-method-override'] ?? '')
-
-export const OTHER_METHOD = problem(
-  'request.malformed',
-  'X-HTTP-Method-Override names another method than POST: send the method itself.',
-)
-
 /** True if the request needs more than Read, as far as this is known before its content is read. */
 export function mayWrite(request: Request, target: Target<Member>, route: Route): boolean | 'perhaps' {
   const { method } = request
