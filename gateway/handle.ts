@@ -15,6 +15,7 @@ import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules
 import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
+import { namesOtherMethod, OTHER_METHOD } from './request/method-override.js'
 import { observe } from './request/observe.js'
 import { isAboutTarget, options, targetOfRequest } from './request/preflight.js'
 import { readContentIfAllowed } from './request/read-content-if-allowed.js'
@@ -87,6 +88,7 @@ function* answer(
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
   if (isFailure(target)) return target
+  if (namesOtherMethod(request)) return OTHER_METHOD
   const { application, dataspace } = target
   trace.dataspace = dataspace.endUser.base
   const route = routes.of(target)

@@ -27,6 +27,8 @@ export type Order = (typeof ORDERS)[number]
 export interface ChildrenListing {
   readonly container: string
   readonly order: Order
+  /** Of the names: a primary language subtag. */
+  readonly language: string
   /** A SPARQL condition on `?child`: only matching children are listed. */
   readonly condition: string
   /** Also lists these, if they are children. */
@@ -100,43 +102,65 @@ function foundBy({ container, condition, named }: ChildrenListing): string {
   return `SELECT DISTINCT ?child WHERE { { ${found} } UNION { ${valuesOf(named)} ${children} } }`
 }
 
+const listOf = (iris: readonly string[]): string => iris.map((one) => `<${one}>`).join(', ')
+
 const valuesOf = (names: readonly string[]): string => `VALUES ?child { ${names.map((name) => `<${name}>`).join(' ')} }`
 
 const KEY_CHARACTERS = 100
 
-/** The first title of a document; without a title its first label; without a label its URL. */
-const NAME = `COALESCE(SUBSTR(MIN(CONCAT(IF(?p = <${DCT('title')}>, "0", "1"), STR(?value))), 2), STR(?child))`
+const NAMES = [DCT('title'), RDFS('label')]
+
+/** Titles and labels are names unless they are empty, as on the page of the document (pages/document-page.tsx). */
+const isName = (value: string): string => `isLiteral(${value}) && REGEX(STR(${value}), "\\\\S")`
+
+/** Names are chosen like any text of a page (pages/preferred-text.ts): this is least for the best language. */
+const rank = (literal: string, language: string): string =>
+  `IF(LANGMATCHES(LANG(${literal}), ${JSON.stringify(language)}), "0", IF(LANGMATCHES(LANG(${literal}), "en"), "1", "2"))`
+
+/** The title of a document; without a title its label; without a label its URL. */
+const nameIn = (language: string): string =>
+  `COALESCE(SUBSTR(MIN(CONCAT(IF(?p = <${DCT('title')}>, "0", "1"), ${rank('?value', language)}, STR(?value))), 3), STR(?child))`
+
+interface Key {
+  readonly properties: readonly string[]
+  /** On `?value`. */
+  readonly only?: string
+  readonly key: (language: string) => string
+  readonly direction: string
+}
 
 /** Names ignore case and sort numbers of up to 12 digits by value. Dates are sorted latest first. */
-const KEYS: Readonly<Record<Order, readonly [properties: readonly string[], key: string, direction: string]>> = {
-  name: [
-    [DCT('title'), RDFS('label')],
-    `REPLACE(REPLACE(SUBSTR(LCASE(${NAME}), 1, ${KEY_CHARACTERS}), "([0-9]+)", "00000000000$1"), "0*([0-9]{12})([^0-9]|$)", "$1$2")`,
-    '?key',
-  ],
-  created: [[DCT('created')], 'MIN(?value)', 'DESC(?key)'],
-  modified: [[DCT('created'), DCT('modified')], 'MAX(?value)', 'DESC(?key)'],
+const KEYS: Readonly<Record<Order, Key>> = {
+  name: {
+    properties: NAMES,
+    only: isName('?value'),
+    key: (language) =>
+      `REPLACE(REPLACE(SUBSTR(LCASE(${nameIn(language)}), 1, ${KEY_CHARACTERS}), "([0-9]+)", "00000000000$1"), "0*([0-9]{12})([^0-9]|$)", "$1$2")`,
+    direction: '?key',
+  },
+  created: { properties: [DCT('created')], key: () => 'MIN(?value)', direction: 'DESC(?key)' },
+  modified: { properties: [DCT('created'), DCT('modified')], key: () => 'MAX(?value)', direction: 'DESC(?key)' },
 }
 
 function ordered(listing: ChildrenListing, order: Order | 'url'): string {
   const found = foundBy(listing)
   if (order === 'url') return `${found} ORDER BY ?child`
-  const [properties, key, direction] = KEYS[order]
-  return `SELECT ?child WHERE { { SELECT ?child (${key} AS ?key) WHERE { { ${found} }
-    OPTIONAL { GRAPH ?child { ?child ?p ?value } FILTER(?p IN (${properties.map((one) => `<${one}>`).join(', ')})) }
+  const { properties, only = 'true', key, direction } = KEYS[order]
+  return `SELECT ?child WHERE { { SELECT ?child (${key(listing.language)} AS ?key) WHERE { { ${found} }
+    OPTIONAL { GRAPH ?child { ?child ?p ?value } FILTER(?p IN (${listOf(properties)}) && ${only}) }
   } GROUP BY ?child } } ORDER BY ${direction} ?child`
 }
 
 /** The children with these names, in this order, if they still exist and satisfy the condition. */
 export async function childrenNamed(
   source: ChildrenSource,
-  { condition, named }: Pick<ChildrenListing, 'condition' | 'named'>,
+  { condition, named, language }: Omit<ChildrenListing, 'container' | 'order'>,
   names: readonly string[],
 ): Promise<readonly Child[] | Problem> {
   if (names.length === 0) return []
   const isNamed = new Set(named)
   const byName = names.filter((name) => isNamed.has(name)).map((name) => `?child = <${name}>`)
-  const query = aboutQuery([condition, ...byName].join(' || '), names)
+  const query = aboutQuery([condition, ...byName].join(' || '), names, language)
   const make = (rows: readonly Row[]): readonly Child[] => childrenIn(rows, names)
   return ask(source, query, { variables: ['child', 'p', 'value'], readSet: names, make })
 }
@@ -146,7 +170,7 @@ function childrenIn(rows: readonly Row[], names: readonly string[]): readonly Ch
   for (const [child, property, value] of rows) {
     if (!child || !property || !value) continue
     const about = found.get(child.value) ?? new Map<string, string>()
-    found.set(child.value, about.set(property.value, value.value))
+    found.set(child.value, about.set(property.value, value.value.slice(1)))
   }
   return names.flatMap((name) => {
     const about = found.get(name)
@@ -157,20 +181,23 @@ function childrenIn(rows: readonly Row[], names: readonly string[]): readonly Ch
 /** Longer titles are cut off in a list. */
 const VALUE_CHARACTERS = 500
 
-const ABOUT = [DCT('title'), RDFS('label'), DCT('created'), DCT('modified'), SIOC('has_container'), SIOC('has_parent')]
+const ABOUT = [DCT('created'), DCT('modified'), SIOC('has_container'), SIOC('has_parent')]
 
-/** One value per property, even if there are several. */
-const aboutQuery = (condition: string, names: readonly string[]): string => `
-  SELECT ?child ?p (MIN(SUBSTR(STR(?o), 1, ${VALUE_CHARACTERS})) AS ?value) WHERE {
+/** One value per property, even if there are several; before it, a character for its language. */
+const aboutQuery = (condition: string, names: readonly string[], language: string): string => `
+  SELECT ?child ?p (MIN(CONCAT(IF(isLiteral(?o), ${rank('?o', language)}, "2"),
+      SUBSTR(STR(?o), 1, ${VALUE_CHARACTERS}))) AS ?value) WHERE {
     { ${valuesOf(names)} FILTER(${condition}) }
     GRAPH ?child { ?child ?p ?o }
-    FILTER(?p IN (${ABOUT.map((property) => `<${property}>`).join(', ')}) || ?o = <${DH('Container')}>)
+    FILTER(?p IN (${listOf(ABOUT)}) || ?o = <${DH('Container')}>
+      || (?p IN (${listOf(NAMES)}) && ${isName('?o')}))
   } GROUP BY ?child ?p`
 
 function childOf(iri: string, about: ReadonlyMap<string, string>): Child {
   return {
     iri,
-    title: about.get(DCT('title')) ?? about.get(RDFS('label')),
+    // What SPARQL does not know as white space is no name either.
+    title: NAMES.map((property) => about.get(property)).find((name) => name !== undefined && name.trim() !== ''),
     isContainer: about.has(RDF('type')),
     created: timeOf(about.get(DCT('created'))),
     modified: timeOf(about.get(DCT('modified'))),

@@ -14,9 +14,11 @@ import {
 import { parentOf } from '../documents/hierarchy.js'
 import type { Shown } from '../http/target.js'
 import { CHILDREN_PER_PAGE, type Children } from '../pages/children-list.js'
+import { primary } from '../pages/preferred-text.js'
 import { isFailure, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/agent-graph-rights.js'
+import { textsOf } from '../request/page-answer.js'
 import { documentCondition } from '../sparql/rights/readable-graph-list.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import { NOTHING } from '../stores/traits.js'
@@ -40,7 +42,8 @@ export async function childrenShown(context: Context, container: string, shown: 
   const store = application.traits.known() ?? (await trace.store(application.traits.current()))
   if (isFailure(store)) return store
   const { isCut, ...listed } = listedBy(context, rights, store, container)
-  const listing = { container, order: shown.order, ...listed }
+  const language = primary(textsOf(request, gateway).tag)
+  const listing = { container, order: shown.order, language, ...listed }
   const source = { application, turns: gateway.listings, asker: askerOf(context), signal: request.signal() }
   const part = await trace.store(partOf(source, listing, shown.page))
   if (isFailure(part)) return part

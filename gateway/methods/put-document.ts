@@ -6,13 +6,15 @@ import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { flawOf, type Quad } from '../rdf/graph.js'
 import { mayBeRewritten } from '../rdf/literal-forms.js'
+import { judgeDocument } from '../request/access.js'
+import type { Context } from '../request/context.js'
 import { commit, type WritePlan } from './commit.js'
 import type { WrittenChange, Writing } from './write-rules.js'
 
 /**
  * Changes a document to the result of `change`: its whole content without managed triples, which are added; undefined
  * removes the document; 'unchanged' or a problem leaves it alone. `change` receives the current document, under its
- * lock. The caller must decide access before. Returns the resulting document.
+ * lock. The caller must decide access before (`writeRefused`). Returns the resulting document.
  */
 export function putDocument(
   writing: Writing,
@@ -38,6 +40,23 @@ export function putDocument(
     const next = nextOf(writing, iri, current, content)
     return planOf([{ iri, current, next, parent: parent?.value }], next.document)
   })
+}
+
+/**
+ * Refuses agents without Write on this document of the admin application; for a new document, on its container. A write
+ * that is recorded as the agent's needs the agent's rights, whatever else it needs.
+ */
+export async function writeRefused(
+  { dataspace, agent, trace }: Context,
+  document: string,
+): Promise<undefined | Problem> {
+  const { admin: application } = dataspace
+  let facts = await readFactsNow(application, document, trace)
+  if (!isFailure(facts) && !facts.value) facts = await readFactsNow(application, parentOf(document), trace)
+  if (isFailure(facts)) return facts
+  const decision = facts.value && judgeDocument({ application, dataspace }, agent, facts.value)
+  if (isFailure(decision)) return decision
+  return decision?.modes.includes('Write') ? undefined : problem('access.denied', `Access not authorized: Write is required on <${document}>.`) // prettier-ignore
 }
 
 const planOf = (

@@ -42,7 +42,7 @@ export const differencePage = worded((view: DifferenceView): string => {
       {same === '' ? null : (
         <details>
           <summary>{texts().unchanged(same.split('\n').length - 1)}</summary>
-          <Subjects described={describedIn(document, same, 1)} document={document} base={base} isWhole />
+          <Subjects described={describedIn(document, same, 1)} document={document} base={base} />
         </details>
       )}
     </>,

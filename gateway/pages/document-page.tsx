@@ -48,6 +48,7 @@ export const documentPage = worded((view: DocumentView): string => {
         described={described}
         document={document}
         base={base}
+        heading={title}
         empty={children ? undefined : texts().noTriples}
       />
       <Parts described={described} />
@@ -62,8 +63,8 @@ export function titleOf(document: string, subjects: readonly DescribedSubject[])
   for (const candidate of candidates) {
     const found = subjects.find(({ subject }) => subject.value === candidate)
     for (const property of [DCT('title'), RDFS('label'), FOAF('name')]) {
-      const value = found && valueOf(found, property)
-      if (value?.termType === 'Literal' && value.value.trim() !== '') return visible(value.value.slice(0, 200))
+      const value = found && preferredText(valuesOf(found, property).filter(isText), texts().tag)
+      if (value) return visible(value.value.slice(0, 200))
     }
   }
   return visible(decoded(localName(document)))
@@ -72,8 +73,7 @@ export function titleOf(document: string, subjects: readonly DescribedSubject[])
 const valuesOf = ({ properties }: DescribedSubject, property: string): readonly Term[] =>
   properties.find(({ predicate }) => predicate === property)?.objects ?? []
 
-const valueOf = (subject: DescribedSubject, property: string): Term | undefined =>
-  preferredText(valuesOf(subject, property), texts().tag)
+const isText = ({ termType, value }: Term): boolean => termType === 'Literal' && value.trim() !== ''
 
 export const Types = ({ types }: { readonly types: readonly string[] }) => (
   <ul class="chips">
@@ -110,23 +110,31 @@ function Actions({ view }: { readonly view: DocumentView }) {
   )
 }
 
-/** Triples that are shown elsewhere on the page. */
-const isShownElsewhere = (document: string, subject: Term, predicate: string): boolean =>
-  subject.value === document && (MANAGED.has(predicate) || predicate === RDF('type') || predicate === DCT('title'))
+/** The values of a document's property that its page shows nowhere else: the heading shows a title alone and whole. */
+function notShownElsewhere({ predicate, objects }: DescribedProperty, heading: string): readonly Term[] {
+  if (MANAGED.has(predicate)) return []
+  if (predicate === RDF('type')) return objects.filter(({ termType }) => termType !== 'NamedNode')
+  const isHeading =
+    predicate === DCT('title') && objects.every((term) => isText(term) && visible(term.value) === heading)
+  return isHeading && objects.length === 1 ? [] : objects
+}
 
 interface SubjectsProps {
   readonly described: Pick<DescribedSubjects, 'subjects'>
   readonly document: string
   readonly base: string
-  /** Includes properties that the page of a document shows elsewhere. */
-  readonly isWhole?: boolean
+  /** The heading of the document's page, which shows some values elsewhere. Without it, all values are shown. */
+  readonly heading?: string
   /** Shown if there are no triples. */
   readonly empty?: string | undefined
 }
 
-export function Subjects({ described: { subjects }, document, base, isWhole = false, empty }: SubjectsProps) {
+export function Subjects({ described: { subjects }, document, base, heading, empty }: SubjectsProps) {
   const shown = subjects.flatMap(({ subject, properties }) => {
-    const left = properties.filter(({ predicate }) => isWhole || !isShownElsewhere(document, subject, predicate))
+    const all = properties.map((one) =>
+      heading === undefined || subject.value !== document ? one : { ...one, objects: notShownElsewhere(one, heading) },
+    )
+    const left = all.filter(({ objects }) => objects.length > 0)
     return left.length === 0 ? [] : [{ subject, properties: left }]
   })
   if (shown.length === 0 && empty !== undefined) return <p class="soft">{empty}</p>
@@ -173,7 +181,11 @@ export const FactsShown = ({
             <ul>
               {objects.map((term) => (
                 <li>
-                  {predicate === RDF('type') ? <NamedTerm iri={term.value} /> : <Value term={term} base={base} />}
+                  {predicate === RDF('type') && term.termType === 'NamedNode' ? (
+                    <NamedTerm iri={term.value} />
+                  ) : (
+                    <Value term={term} base={base} />
+                  )}
                 </li>
               ))}
             </ul>

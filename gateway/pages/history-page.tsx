@@ -186,7 +186,7 @@ export const versionPage = worded((view: VersionView): string => {
         </ul>
       </div>
       <Types types={view.types} />
-      <Subjects described={described} document={document} base={base} isWhole />
+      <Subjects described={described} document={document} base={base} />
       <p class="aside">
         {texts().formats}: <Formats more={`version=${version.commit}&`} />
       </p>

@@ -156,7 +156,7 @@ function Shown({
     return (
       <>
         <GraphPicture triples={outcome.triples} />
-        <Subjects described={outcome} document="" base={base} isWhole />
+        <Subjects described={outcome} document="" base={base} />
       </>
     )
   }

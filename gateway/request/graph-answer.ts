@@ -4,7 +4,7 @@ import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Canonical } from '../evaluation/reading.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
-import { inOrderOf, RDF_NAMES, type Format } from '../http/media-type.js'
+import { inOrderOf, RDF_FORMATS, RDF_NAMES, type Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { evaluateConditions, notAcceptable } from './negotiate.js'
 import { askerOf, type Context } from './context.js'
@@ -17,7 +17,7 @@ export function graphAnswer(
   fields: readonly Field[],
 ): Response | Problem {
   const formats = inOrderOf(accept, RDF_NAMES)
-  if (formats.length === 0) return notAcceptable()
+  if (formats.length === 0) return notAcceptable(RDF_FORMATS)
   let problem: Problem | undefined
   for (const format of formats) {
     const written = writeGraph(graph, format)
@@ -38,7 +38,7 @@ export async function longGraphAnswer(
 ): Promise<Response | Problem> {
   const { accept, gateway, request } = context
   const formats = inOrderOf(accept, RDF_NAMES)
-  if (formats.length === 0) return notAcceptable()
+  if (formats.length === 0) return notAcceptable(RDF_FORMATS)
   let problem: Problem | undefined
   for (const format of formats) {
     const written = await gateway.reading.writeRdf(askerOf(context), nTriples, format)

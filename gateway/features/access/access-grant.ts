@@ -2,7 +2,7 @@
 import { about } from '../../agents/agent-documents.js'
 import { isLarge, readDocumentNow } from '../../documents/document.js'
 import type { Response } from '../../http/exchange.js'
-import { putDocument } from '../../methods/put-document.js'
+import { putDocument, writeRefused } from '../../methods/put-document.js'
 import { writingOf } from '../../methods/write.js'
 import type { Writing } from '../../methods/write-rules.js'
 import type { Dataspace } from '../../gateway.js'
@@ -26,11 +26,9 @@ export const PROPERTIES: ReadonlyMap<string, string> = new Map([
   [ACL('accessToClass'), LACL('requestAccessToClass')],
 ])
 
-/**
- * The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted.
- */
-export const bySecretary = (context: Context, method: 'PUT' | 'DELETE'): Writing =>
-  writingOf(context, { application: context.dataspace.admin, method, agent: context.dataspace.secretary })
+/** Spec 2.1, 9.2: the agent that decides creates and owns the authorization, and is in the history. */
+const byAgent = (context: Context, method: 'PUT' | 'DELETE'): Writing =>
+  writingOf(context, { application: context.dataspace.admin, method })
 
 /**
  * The authorization gets the UUID of the request, and is stored before the request is deleted. If the deletion fails,
@@ -51,8 +49,10 @@ export async function grant(context: Context, given: string): Promise<Response |
     dataspace,
   )
   const failed =
-    failureOf(await putDocument(bySecretary(context, 'PUT'), document, () => content)) ??
-    failureOf(await putDocument(bySecretary(context, 'DELETE'), given, () => undefined))
+    (await writeRefused(context, document)) ??
+    (await writeRefused(context, given)) ??
+    failureOf(await putDocument(byAgent(context, 'PUT'), document, () => content)) ??
+    failureOf(await putDocument(byAgent(context, 'DELETE'), given, () => undefined))
   if (failed) return failed
   if (prefersPage(context.accept)) return seeOther(accountOf(context))
   return response(201, [['Location', document], linkField(application, agent.webId, undefined)])
@@ -66,7 +66,9 @@ export async function refuseRequest(context: Context, given: string): Promise<Re
   const found = await readDocumentNow(dataspace.admin, given, context.trace)
   if (isFailure(found)) return found
   if (!found.value) return problem('document.absent', 'This request does not exist.')
-  const failed = failureOf(await putDocument(bySecretary(context, 'DELETE'), given, () => undefined))
+  const failed =
+    (await writeRefused(context, given)) ??
+    failureOf(await putDocument(byAgent(context, 'DELETE'), given, () => undefined))
   if (failed) return failed
   if (prefersPage(context.accept)) return seeOther(accountOf(context))
   return response(204, [linkField(application, agent.webId, undefined)])

@@ -22,9 +22,11 @@ import { callOf, type Context } from '../../request/context.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { underLocks } from '../../documents/locks.js'
 import { putDocument } from '../../methods/put-document.js'
+import { writingOf } from '../../methods/write.js'
+import type { Writing } from '../../methods/write-rules.js'
 import { donePage } from '../../pages/account-page.js'
 import { frameOf, pageAnswer, prefersPage } from '../../request/page-answer.js'
-import { grant, PROPERTIES, refuseRequest, bySecretary } from './access-grant.js'
+import { grant, PROPERTIES, refuseRequest } from './access-grant.js'
 import { requestsContainer } from './waiting-requests.js'
 import { linkField } from '../../request/respond.js'
 import { select } from '../../stores/select.js'
@@ -63,6 +65,10 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
     underLocks(context.gateway, [lock], () => store(context, webId, wanted)),
   )
 }
+
+/** The secretary owns requests: an agent who owned one could change it before it is granted. */
+const bySecretary = (context: Context, method: 'PUT' | 'DELETE'): Writing =>
+  writingOf(context, { application: context.dataspace.admin, method, agent: context.dataspace.secretary })
 
 async function store(context: Context, webId: string, wanted: readonly RequestedAccess[]): Promise<Response | Problem> {
   const { gateway, application, accept, dataspace } = context

@@ -79,6 +79,9 @@ export async function answerNew({ context, document, values, isSent, modes }: As
     rememberPrefixes(context, url, typed)
     return seeOther(done.location ?? url)
   }
-  const detail = isConflict(done) ? frame.texts.with(FORM_TEXTS).nameTaken : done.detail
-  return pageAnswer(done.status, newPage(shown({ ...refusalShown(done), detail })), done.fields)
+  // The heading of a 412 would say that somebody has changed something.
+  const refusal = isConflict(done)
+    ? { status: 409, detail: frame.texts.with(FORM_TEXTS).nameTaken }
+    : refusalShown(done)
+  return pageAnswer(done.status, newPage(shown(refusal)), done.fields)
 }

@@ -3,11 +3,10 @@
 import { ACCESS_PREDICATES, SUB_CLASS_OF } from '../../../policies/vocabulary.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
 import { about } from '../../agents/agent-documents.js'
-import { isLarge, readDocumentNow, readFactsNow } from '../../documents/document.js'
-import { parentOf } from '../../documents/hierarchy.js'
+import { isLarge, readDocumentNow } from '../../documents/document.js'
 import { underLocks } from '../../documents/locks.js'
 import type { Response } from '../../http/exchange.js'
-import { putDocument } from '../../methods/put-document.js'
+import { putDocument, writeRefused } from '../../methods/put-document.js'
 import { writingOf } from '../../methods/write.js'
 import { ontologyKey, packageName } from '../../ontologies/closure.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -15,7 +14,6 @@ import { iri, irisOf, triple, type Quad } from '../../rdf/graph.js'
 import { readableContent } from '../../rdf/foreign-content.js'
 import { READABLE_ACCEPT } from '../../rdf/read.js'
 import { AC, ACL, CERT, LACL, LDS, LDT, OWL, RDF } from '../../rdf/vocabulary.js'
-import { judgeDocument } from '../../request/access.js'
 import { askerOf, type Context } from '../../request/context.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
 import { select } from '../../stores/select.js'
@@ -170,16 +168,6 @@ async function put(
   const writing = writingOf(context, { application: context.dataspace.admin, method })
   const written = await putDocument(writing, document, (current) => next(current?.graph().triples ?? []))
   return isFailure(written) ? written : undefined
-}
-
-async function writeRefused({ dataspace, agent, trace }: Context, document: string): Promise<undefined | Problem> {
-  const { admin: application } = dataspace
-  let facts = await readFactsNow(application, document, trace)
-  if (!isFailure(facts) && !facts.value) facts = await readFactsNow(application, parentOf(document), trace)
-  if (isFailure(facts)) return facts
-  const decision = facts.value && judgeDocument({ application, dataspace }, agent, facts.value)
-  if (isFailure(decision)) return decision
-  return decision?.modes.includes('Write') ? undefined : problem('access.denied', `Access not authorized: Write is required on <${document}>.`) // prettier-ignore
 }
 
 const aboutPackage = (context: Context, { uri, ontology, stylesheet }: Package): readonly Quad[] =>

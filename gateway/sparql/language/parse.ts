@@ -74,6 +74,9 @@ const context = (): typeof CONTEXT => {
 export function parseSparql(source: string, { kind, base, change, forms }: ParseOptions): Parsed | Problem {
   const read = tokensOf(source, base)
   if (isFailure(read)) return unreadable(kind, `${read.detail}, ${placeOf(source, read.at)}`)
+  // Of a prologue at most a BASE and its IRI are left. An update may be empty (SPARQL 1.1 §19.8 [29]).
+  const isEmpty = read.tokens.length === (read.tokens[0]?.text === 'BASE' ? 2 : 0)
+  if (kind === 'query' && isEmpty) return unreadable(kind, 'it is empty')
   const changed = change ? change(read.tokens) : read.tokens
   if (isFailure(changed)) return changed
   const tokens = forms ? tokensInForms(changed, forms) : changed

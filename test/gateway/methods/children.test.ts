@@ -19,6 +19,9 @@ const NAMED: Children = {
   both: 'dct:title "Notiz 1"@de , "Note 1"@en ; rdfs:label "A"',
   label: 'rdfs:label "Note 3"',
   'address-7': 'dct:created "2026-01-02T00:00:00Z"^^xsd:dateTime',
+  'blank-8': 'dct:title ""',
+  white: 'dct:title " \\n" ; rdfs:label "" , "Note 5"@fr',
+  iri: 'dct:title <http://ex.org/Note> ; rdfs:label "Note 6"',
   zeros: `dct:title "Note ${'0'.repeat(50)}4"`,
 }
 
@@ -80,7 +83,7 @@ async function orders(t: Test, here: Here): Promise<void> {
   const path = await container(here)
   await load(here.store, here.world.origin + path, NAMED)
   const rows: readonly (readonly [query: string, wanted: readonly string[]])[] = [
-    ['', ['address-7', 'both', 'two', 'label', 'zeros', 'ten']],
+    ['', ['address-7', 'blank-8', 'both', 'two', 'label', 'zeros', 'white', 'iri', 'ten']],
     ['?order=created', ['ten', 'address-7', 'two']],
     ['?order=modified', ['two', 'ten', 'address-7']],
   ]
@@ -89,12 +92,15 @@ async function orders(t: Test, here: Here): Promise<void> {
     t.same(found.slice(0, wanted.length), wanted, query || 'by name: numbers by value, whatever the case')
     t.same(found.toSorted(), Object.keys(NAMED).toSorted(), 'each once')
   }
-  const { text } = await page(here, path)
-  t.same(
-    [...text.matchAll(/<td><a[^>]*><bdi>([^<]*)</g)].map(([, name]) => name),
-    ['address-7', 'Note 1', 'note 2', 'Note 3', `Note ${'0'.repeat(50)}4`, 'Note 10'],
-  )
-  t.match(text, /2026-01-03/)
+  const found = await page(here, path)
+  const names = ({ text }: Answer): string[] =>
+    [...text.matchAll(/<td><a[^>]*><bdi>([^<]*)</g)].map(([, name]) => name!)
+  const others = ['note 2', 'Note 3', `Note ${'0'.repeat(50)}4`, 'Note 5', 'Note 6', 'Note 10']
+  t.same(names(found), ['address-7', 'blank-8', 'Note 1', ...others])
+  const german = { fields: { Accept: 'text/html', 'Accept-Language': 'de' } }
+  const inGerman = names(await here.world.as('owner')('GET', path, german))
+  t.same(inGerman, ['address-7', 'blank-8', ...others, 'Notiz 1'], 'the title in the language of the page')
+  t.match(found.text, /2026-01-03/)
 }
 
 async function parts(t: Test, here: Here): Promise<void> {

@@ -123,6 +123,11 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['PUT that asks for a resource that is not RDF', 'owner', 'PUT', 'old', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#NonRDFSource>;rel=type' }, body: '' }, 400],
     ['PUT with links of other relations', 'owner', 'PUT', 'new', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="help", </t>; rel="type"' }, body: '' }, 201],
     ['PUT with Slug', 'owner', 'PUT', 'new', { fields: { ...TTL, Slug: 'x' }, body: '' }, 400],
+    ['LinkedDataHub 1.3: POST in place of PUT', 'owner', 'POST', 'old', { fields: { ...TTL, 'X-HTTP-Method-Override': 'PUT' }, body: '<> a <#T> .' }, 400],
+    ['LinkedDataHub 1.3: POST in place of DELETE', 'anonymous', 'POST', 'old', { fields: { ...TTL, 'X-HTTP-Method-Override': 'delete' }, body: '<> a <#T> .' }, 400],
+    ['LinkedDataHub 1.3: POST in place of GET at an endpoint', 'owner', 'POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query', 'X-HTTP-Method-Override': 'GET' }, body: 'ASK {}' }, 400],
+    ['POST that names itself', 'owner', 'POST', 'old', { fields: { ...TTL, 'X-HTTP-Method-Override': 'POST' }, body: '<> a <#T> .' }, 204],
+    ['only a POST stands for another method', 'owner', 'PUT', 'old', { fields: { ...TTL, 'X-HTTP-Method-Override': 'DELETE' }, body: '' }, 200],
     ['a document may have the name of the folder of files', 'owner', 'PUT', '/uploads/', ttl(''), 201],
     ['spec 4.6: the names of files are reserved', 'owner', 'GET', '/uploads/a', {}, 404],
     ['spec 4.6: the files of the pages are not documents, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 405],
@@ -201,11 +206,13 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
       t.match(answer.text, /(http-statusCodes#|sc:)Forbidden/)
     }
   })
-  await row('LDP 1.0 §5.2.3: a refused POST names PUT, and adds nothing', async (t) => {
+  await row('LDP 1.0 §5.2.3, LinkedDataHub 1.3: a refused POST names what to send, and adds nothing', async (t) => {
     const path = await make()
     const before = (await world.as('owner')('GET', path)).text
     const refused = await world.as('owner')('POST', path, { fields: { ...TTL, Slug: 'x' }, body: '<> a <#T> .' })
     t.match(errorOf(refused).title, `use PUT at the URL of the new one, such as <${world.origin}${path}name/>`)
+    const other = { fields: { ...TTL, 'X-HTTP-Method-Override': 'DELETE' }, body: '<> a <#T> .' }
+    t.match(errorOf(await world.as('owner')('POST', path, other)).title, 'send the method itself')
     t.equal((await world.as('owner')('GET', path)).text, before)
   })
   await row('spec 4.1: a container takes documents, an item does not', async (t) => {

@@ -58,6 +58,36 @@ export async function languages(t: Test, world: World, { page }: Visitor): Promi
   })
 }
 
+/** A page shows every triple, and each once: a title is left out below the heading only if it is the whole heading. */
+export async function titles(t: Test, world: World): Promise<void> {
+  const row = rowsOf(t, 'embedded')
+  const long = 'x'.repeat(300)
+  const three = '"English title"@en, "Deutscher Titel"@de, "Titre"@fr'
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, title: string, language: string, heading: string, below: readonly string[]])[] = [
+    ['one title',                 '"Only"',                 'en', 'Only',            ['No other statements.']],
+    ['three languages',           three,                    'en', 'English title',   ['English title', 'Deutscher Titel', 'Titre']],
+    ['three languages in German', three,                    'de', 'Deutscher Titel', ['English title', 'Deutscher Titel', 'Titre']],
+    ['an IRI',                    '<http://ex.org/a-name>', 'en', 'titled',          ['http://ex.org/a-name']],
+    ['an empty English title',    '" "@en, "Titel"@de',     'en', 'Titel',           ['>Titel<', 'lang="en"']],
+    ['a title that is too long',  `"${long}"`,              'en', 'x'.repeat(200),   [long]],
+    ['a type that is a text',     '"Only" ; a "a text"',    'en', 'Only',            ['a text']],
+  ]
+  for (const [name, title, language, heading, below] of rows) {
+    await row(`the title of a page: ${name}`, async (t) => {
+      t.match(
+        (await world.as('owner')('PUT', '/titled/', ttl(`<> <http://purl.org/dc/terms/title> ${title} .`))).status,
+        /20[01]/,
+      )
+      const fields = { ...HTML, 'Accept-Language': language }
+      const [, shown, rest = ''] =
+        /<h1>([^<]*)<\/h1>([^]*)/.exec((await world.as('owner')('GET', '/titled/', { fields })).text) ?? []
+      t.equal(shown, heading)
+      for (const text of below) t.ok(rest.includes(text), text)
+    })
+  }
+}
+
 const encoded = (values: Record<string, string>): string => new URLSearchParams(values).toString()
 
 /** @param visitor the stranger */

@@ -7,7 +7,7 @@ import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import { freePort } from '../../support/ports.js'
 import { makeIdentityProvider } from '../../support/identity-provider.js'
 import { agents } from './agents.js'
-import { comfort, declared, granted, languages, nothingLost, versions } from './answers.js'
+import { comfort, declared, granted, languages, nothingLost, titles, versions } from './answers.js'
 import { everyPage, firstVisit, hostile } from './every-page.js'
 import { byKeyboard, fields, files, operators, start } from './tasks.js'
 
@@ -45,6 +45,7 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await declared(t, world, scripted)
   await versions(t, world, scripted)
   await languages(t, world, scripted)
+  await titles(t, world)
   await nothingLost(t, world, stranger)
   await stranger.close()
   await comfort(t, world, visitor, admin)
@@ -97,7 +98,9 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
     await page.getByLabel('Title').fill('Again')
     await page.getByLabel('Name in the address').fill('n1')
     await page.getByRole('button', { name: 'Create' }).click()
-    t.match(await page.getByRole('alert').innerText(), /this name already/)
+    const said = await page.getByRole('alert').innerText()
+    t.match(said, /this name already/)
+    t.notMatch(said, /Someone else/)
     t.equal(await page.getByLabel('Title').inputValue(), 'Again')
   })
   await row('an edit: preview, a syntax error with its line, and 303 to the document', async (t) => {

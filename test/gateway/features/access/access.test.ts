@@ -349,3 +349,59 @@ void t.test('access', async (t) => {
     })
   })
 })
+
+/** Spec 2.1, 9.2: who gave a right, or refused it, is seen in the history and in the authorization. */
+void t.test('decisions on requests for access', async (t) => {
+  await forEachStore(t, 'decisions', async (t, makeStores, kind) => {
+    const world = await makeWorld(t, await makeStores(), { flags: ['--admin-history', 'local'] })
+    const row = rowsOf(t, kind)
+    const { base } = world
+    const owner = world.as('owner')
+    const asked = async (): Promise<string> => {
+      const body = `[] a <${ACL}Authorization> ; <${ACL}accessTo> <${base}> ; <${ACL}mode> <${ACL}Read> .`
+      const { text } = await world.as('stranger')('POST', '/access/request', ttl(body))
+      return /<([^>]*acl\/authorization-requests\/[0-9a-f-]{36}\/)>/.exec(text)![1]!
+    }
+    const decide = (name: string, how: 'grant' | 'refuse', request: string): Promise<Answer> =>
+      world.as(name)('POST', `/access/request?${how}=${encoded(request)}`)
+    const writers = async (url: string): Promise<string[]> => {
+      const { text } = await owner('GET', `${new URL(url).pathname}?timemap`, accept('application/json'))
+      const { versions } = JSON.parse(text) as { versions: { method: string; agent: string }[] }
+      return versions.map(({ method, agent }) => `${method} ${agent}`)
+    }
+    const rule = (slug: string, modes: string): Promise<Answer> =>
+      owner('PUT', `/admin/acl/authorizations/${slug}/`, ttl(
+        `<#this> a <${ACL}Authorization> ; <${ACL}agent> <${world.webIdOf(slug)}> ; <${ACL}mode> ${modes} ; <${ACL}accessTo> <${base}> .`)) // prettier-ignore
+    await rule('reader', `<${ACL}Control>`)
+    await rule('writer', `<${ACL}Control>, <${ACL}Write>`)
+    for (const name of ['owner', 'writer']) {
+      const agent = world.webIdOf(name)
+      await row(`granted by the ${name}, who creates and owns the authorization`, async (t) => {
+        const request = await asked()
+        const granted = await decide(name, 'grant', request)
+        t.equal(granted.status, 201)
+        const authorization = granted.fields.location!
+        t.same(await writers(authorization), [`PUT ${agent}`])
+        t.same(await writers(request), [`PUT ${world.secretaryWebId}`, `DELETE ${agent}`])
+        const { text } = await owner('GET', new URL(authorization).pathname, N_TRIPLES)
+        for (const property of ['http://purl.org/dc/terms/creator', `${ACL}owner`])
+          t.ok(text.includes(`<${authorization}> <${property}> <${agent}>`), property)
+      })
+      await row(`refused by the ${name}`, async (t) => {
+        const request = await asked()
+        t.equal((await decide(name, 'refuse', request)).status, 204)
+        t.same(await writers(request), [`PUT ${world.secretaryWebId}`, `DELETE ${agent}`])
+      })
+    }
+    await row('Control alone decides nothing: the agent that is recorded needs Write too', async (t) => {
+      const request = await asked()
+      for (const how of ['grant', 'refuse'] as const) {
+        const { status, text } = await decide('reader', how, request)
+        t.match([status, text], [403, /Access not authorized: Write is required on /], how)
+      }
+      t.equal((await owner('GET', new URL(request).pathname)).status, 200, 'the request still waits')
+      const made = request.replace('authorization-requests', 'authorizations')
+      t.equal((await owner('GET', new URL(made).pathname)).status, 404, 'there is no authorization')
+    })
+  })
+})

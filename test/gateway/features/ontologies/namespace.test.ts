@@ -214,6 +214,9 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     for (const [name, agent, method, target, sent, status] of withReadMethods(rows)) {
       t.equal((await world.as(agent)(method, target, sent)).status, status, name)
     }
+    const refused = await world.as('anonymous')('GET', '/ns', accept('image/png'))
+    t.match(refused.text, 'Use one of text/turtle, ')
+    t.notMatch(refused.text, 'text/html', 'there is no page')
     const back = await clear(world, ns, 'owner', `${world.base}a/`)
     t.match(back, { status: 303, fields: { location: `${world.base}a/` } })
     t.equal((await clear(world, ns, 'owner', 'https://evil.example/')).status, 200, 'no redirect to elsewhere')

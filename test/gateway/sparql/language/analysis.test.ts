@@ -182,6 +182,9 @@ const ERRORS: [text: string, where: RegExp][] = [
   ['BASE', /unexpected end/],
   ['SELECT * { PREFIX a: <http://e/> ?s ?p ?o }', /line 1, column 19/],
   ['INSERT DATA {}', /it is an update/],
+  ['', /cannot be read: it is empty/],
+  [' # nothing', /it is empty/],
+  ['BASE <http://e/> PREFIX : <http://a/>', /it is empty/],
   ['ASK { GRAPH <http://e/a/../b/> {} }', /a dot segment .*line 1, column 13/],
   ['ASK { GRAPH <http://e/./b/> {} }', /a dot segment/],
   ['ASK { GRAPH <urn:./x-arq:UnionGraph> {} }', /a dot segment/],
@@ -396,6 +399,12 @@ await row('errors and their places', (t) => {
     const analysis = analyseQuery(text, BASE)
     t.match(analysis, { failure: 'query.syntax', detail: where }, text.slice(0, 60))
   }
+  for (const text of ['', 'PREFIX : <http://a/>'])
+    t.match(
+      analyseQuery(text, BASE, { default: ['http://e/g'], named: [] }),
+      { detail: /it is empty/ },
+      'with a dataset',
+    )
   t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
   t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
   // Constants that no document may contain, although stores would accept them.
