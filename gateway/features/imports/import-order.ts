@@ -195,9 +195,9 @@ function wrongIn(
   }
   if (kind === 'csv' && !mapping && into === undefined)
     return wrong('Give the container for the rows (?into=), or a query.')
-  const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.some(({ graph }) => graph !== '')
+  const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.every(({ graph }) => graph !== '')
   if (mapping && !hasGraphs && name === undefined && (kind === 'csv' || into === undefined)) {
-    return wrong('The query has no GRAPH in its template. Name the document for the triples (?name=, sd:name).')
+    return wrong('The template of the query has triples without GRAPH. Name the document for them (?name=, sd:name).')
   }
   if (kind === 'rdf' && !mapping && source !== undefined && name === undefined && into === undefined)
     return wrong('An RDF import needs a document (sd:name) or a query.')

@@ -10,6 +10,7 @@ import { syntaxOf } from '../../rdf/syntaxes.js'
 import type { Oxigraph } from '../../stores/bounded-oxigraph.js'
 import { openCsv } from './open-csv.js'
 import type { OpenSource, ImportPlan } from './plan.js'
+import { PLACELESS } from './spool.js'
 import { decodedContent, SourceBreak, decodedText } from './decode-source.js'
 
 const MOST_QUERIED = 64 * 1024 * 1024
@@ -28,7 +29,7 @@ const NOTHING = (): Promise<undefined> => Promise.resolve(undefined)
 
 function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   const place = makePlace(plan)
-  let [count, isDone] = [0, false]
+  let [count, isDone, isReported] = [0, false, false]
   let content: Buffer | undefined
   const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
   // The reader of a whole source detects the encoding of XML itself.
@@ -40,22 +41,25 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
     format !== undefined &&
     makeQuadReader(format, plan.base, nameNode(plan), (graph, triple) => {
       count++
-      const document = place(graph, triple)
-      if (document !== undefined) taking(document, triple)
+      taking(place(graph, triple), triple)
     })
   const pieces = streamed?.text[Symbol.asyncIterator]()
   return {
     rows: () => count,
     bytes: () => (whole ?? streamed!).bytes(),
     done: () => isDone,
-    async step(take, _report, _rows, contexts) {
-      taking = take
+    async step(take, report, _rows, contexts) {
+      taking = (document, triple) => {
+        // A preview refuses no documents.
+        if (document === '' && plan.isPreview && !isReported) report({ detail: PLACELESS })
+        isReported ||= document === ''
+        take(document, triple)
+      }
       if (whole) {
         content ??= await wholeOf(whole.pieces)
-        const read = await readWhole(oxigraph, plan, content, contexts, (graph, triple) => {
-          const document = place(graph, triple)
-          if (document !== undefined) take(document, triple)
-        })
+        const read = await readWhole(oxigraph, plan, content, contexts, (graph, triple) =>
+          taking(place(graph, triple), triple),
+        )
         if (isMissing(read)) return read
         count = read
         content = undefined
@@ -127,13 +131,13 @@ async function readWhole(
 /** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
 const IN_ONE = 500
 
-/** The document for a triple; undefined if there is none. */
-function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string | undefined {
+/** The document for a triple; '' if there is none. */
+function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string {
   let [part, inPart] = [1, 0]
   let subject = ''
   return (graph, triple) => {
     if (graph !== '') return graph
-    if (into === undefined) return name
+    if (into === undefined) return name ?? ''
     const own = triple.slice(0, triple.indexOf(' '))
     if (inPart++ >= IN_ONE && own !== subject) [part, inPart] = [part + 1, 1]
     subject = own

@@ -149,6 +149,32 @@ void t.test('importer', async (t) => {
       t.equal(numberOf(three.text, 'refused'), 1)
       t.equal((await owner('GET', `${path}n1139/`)).status, 404, 'the next group is not written')
     })
+    const placeless: [name: string, type: string, body: (path: string) => string, counts: readonly number[]][] = [
+      ['N-Quads, beside a graph', 'application/n-quads', (path) => `<urn:s> <urn:p> "lost" .\n<urn:s> <urn:p> "x" <${inside(path, 'a/')}> .\n`, [2, 1, 1, 1]], // prettier-ignore
+      ['N-Quads alone', 'application/n-quads', () => '<urn:s> <urn:p> "lost" .\n', [1, 0, 1, 1]],
+      ['TriG, beside a graph', 'application/trig', (path) => `<urn:s> <urn:p> "lost" . <${inside(path, 'b/')}> { <urn:s> <urn:p> 1 }`, [2, 1, 1, 1]], // prettier-ignore
+    ]
+    for (const [name, type, body, counts] of placeless) {
+      await row(`triples without a graph and a document for them are refused, and reported: ${name}`, async (t) => {
+        const path = await container()
+        const inBackground = quads(body(path), type)
+        const headers = { ...inBackground.fields, Prefer: 'respond-async' }
+        const answers = [
+          (await writer('POST', '/importer', quads(body(path), type))).text,
+          await endOf(await writer('POST', '/importer', { ...inBackground, fields: headers })),
+        ]
+        for (const [i, state] of answers.entries()) {
+          const outcome = ['documents', i === 0 ? 'written' : 'unchanged', 'refused', 'problems']
+          t.same(outcome.map((one) => numberOf(state, one)), counts) // prettier-ignore
+          t.match(state, /"Triples without a graph are left out/)
+        }
+        t.match((await writer('POST', '/importer?dry-run', quads(body(path), type))).text, /"Triples without a graph/)
+        t.match((await writer('POST', '/importer?stop', quads(body(path), type))).text, /#Failed>/)
+        const named = await writer('POST', `/importer?name=${inside(path, 'c/')}`, quads(body(path), type))
+        t.equal(numberOf(await endOf(named), 'refused'), 0)
+        t.match(await textOf(`${path}c/`), '"lost"')
+      })
+    }
     const refused: [name: string, agent: string, query: string, send: Send, status: number][] = [
       ['by an anonymous client', 'anonymous', '', quads(''), 403],
       ['by a reader', 'reader', '', quads(''), 403],
@@ -176,6 +202,7 @@ void t.test('importer', async (t) => {
       ['with SERVICE', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } WHERE { SERVICE <http://localhost/> { ?s ?p ?o } }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['with FROM', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } FROM <urn:x> WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['with a random name', 'writer', `?query=${encoded('CONSTRUCT { GRAPH ?g { ?s ?p ?o } } WHERE { ?s ?p ?o BIND(UUID() AS ?g) }')}`, csv('a\n1\n'), 400], // prettier-ignore
+      ['with a query that makes triples with and without GRAPH', 'writer', `?query=${encoded('CONSTRUCT { ?s <urn:p> ?o . GRAPH <urn:g> { ?s ?p ?o } } WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['without a description', 'writer', '', ttl(turtle('"x"')), 400],
       [
         'of a form without a boundary',
@@ -560,6 +587,13 @@ void t.test('importer', async (t) => {
       t.equal(some.code, 3, 'each file has its own outcome')
       t.match(some.out, /a\.csv: done: 1 rows; 1 documents written[^]*d\.csv: done: 1 rows; 1 documents written/)
       t.match(some.error, /b\.csv: The CSV has no header[^]*c\.csv: The source is not utf-8[^]*e\.nq: 1 documents were refused[^]*3 of 5 files were not imported completely:\n.*b\.csv\n.*c\.csv\n.*e\.nq\n/) // prettier-ignore
+      writeFileSync(
+        join(folder, 'none.nq'),
+        `<urn:s> <urn:p> "lost" .\n<urn:s> <urn:p> "x" <${inside(path, 'x/')}> .\n`,
+      )
+      const lost = await run(join(folder, 'none.nq'), ...into)
+      t.equal(lost.code, 3, 'triples without a graph are not dropped silently')
+      t.match(lost.error, /^ {2}Triples without a graph are left out/m)
       t.equal((await run(join(folder, 'none.csv'), ...into)).code, 2)
       t.equal((await run(join(folder, 'a.csv'))).code, 2)
       t.not((await run(join(folder, 'query.rq'), ...into)).code, 0)
