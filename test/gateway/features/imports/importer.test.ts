@@ -469,6 +469,17 @@ void t.test('importer', async (t) => {
         t.equal((await owner('POST', `${path}import/`, ttl(described('mine', inside(path, 'mine/'))))).status, 204)
       },
     )
+    await row('an import whose documents are refused says so where it is described', async (t) => {
+      const path = await container()
+      await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
+      const graph = (name: string): string => `GRAPH <${inside(path, name)}> { ?s ?p ?o }`
+      const query = `CONSTRUCT { ${graph('by-query/')} . ${graph('nowhere/a/')} } WHERE { ?s ?p ?o }`
+      const described = `<#import> a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <http://spinrdf.org/spin#query> "${query}" .`
+      t.equal((await writer('PUT', `${path}import/`, ttl(described))).status, 201)
+      const content = await noted(`${path}import/`)
+      t.match(content, /description> "1 of 2 documents were refused\. See <[^>]*\/imports\/[^>]*>\. The first: \w/)
+      t.equal((await owner('GET', `${path}by-query/`)).status, 200)
+    })
     await row('without Read, an import does not tell which triples a document has', async (t) => {
       const [path, appends] = [world.freshPath(), world.as('stranger')]
       t.equal((await owner('PUT', path, ttl('<urn:s> <urn:secret> "42" .'))).status, 201)
