@@ -5,6 +5,7 @@ import { isMissing, withContexts, type KnownContexts, type MissingContexts } fro
 import { constructFrom } from '../../evaluation/run-construct.js'
 import { isFailure, problem } from '../../problem.js'
 import { iri, nTriplesLine, withNodes } from '../../rdf/graph.js'
+import { partOf } from '../../rdf/skolemised.js'
 import { makeQuadReader, STREAMED, type TakeQuad } from '../../rdf/read-quads.js'
 import { syntaxOf } from '../../rdf/syntaxes.js'
 import type { Oxigraph } from '../../stores/bounded-oxigraph.js'
@@ -76,14 +77,19 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
 }
 
 /** Names blank nodes from the source and the document that they are in. */
-const nameNode =
-  ({ digest, base }: ImportPlan) =>
-  (label: string, graph: string) => {
+const nameNode = (plan: ImportPlan) => {
+  const home = homeOf(plan)
+  return (label: string, graph: string) => {
     const hash = createHash('sha256')
-      .update(`${digest} ${label.replace(/^d.{11}b/, '')}`)
+      .update(`${plan.digest} ${label.replace(/^d.{11}b/, '')}`)
       .digest('hex')
-    return iri(`${(graph || base).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
+    return iri(`${(graph || home).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
   }
+}
+
+/** The names of blank nodes without a graph begin with this document. Several parts of an import may have the node. */
+const homeOf = ({ name, into, digest, base }: ImportPlan): string =>
+  name ?? (into === undefined ? base : partOf(into, digest, 1))
 
 async function wholeOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
@@ -110,22 +116,48 @@ async function readWhole(
   contexts: KnownContexts,
   take: TakeQuad,
 ): Promise<number | MissingContexts> {
-  const { mapping, mediaType, base, digest, name } = plan
+  const { mapping, mediaType, base, digest } = plan
   // Loaded on demand: these readers load slowly, and most imports do not need them.
   const { readGraph } = await import('../../rdf/read.js')
   const read = await withContexts(contexts, (options) => readGraph(content, mediaType, base, options))
   if (isMissing(read)) return read
   if (isFailure(read)) throw new SourceBreak(read)
-  const triples = read.map((triple) => withNodes(triple, (label) => nameNode(plan)(label, name ?? base)))
+  const name = nameNode(plan)
+  const names = new Map<string, string>()
+  const triples = read.map((triple) =>
+    withNodes(triple, (label) => {
+      const node = name(label, '')
+      names.set(node.value, '')
+      return node
+    }),
+  )
   if (!mapping || !('construct' in mapping)) {
     for (const triple of triples) take('', nTriplesLine(triple).slice(0, -2))
     return triples.length
   }
   const nTriples = triples.map(nTriplesLine).join('\n')
-  const made = constructFrom(oxigraph(), mapping.construct, nTriples, { seed: digest, target: name ?? base })
+  const made = constructFrom(oxigraph(), mapping.construct, nTriples, { seed: digest, target: homeOf(plan) })
   if (isFailure(made)) throw new SourceBreak(made)
-  for (const [graph, triple] of made) take(graph, triple)
+  for (const [graph, triple] of made) take(graph, movedTo(graph || homeOf(plan), triple, names))
   return triples.length
+}
+
+/**
+ * A triple in N-Triples that a query has put into this document. Nodes of the source are named under the document in
+ * which they first appear, like those of the template.
+ * @param names by the names that the nodes had for the query
+ */
+function movedTo(document: string, triple: string, names: Map<string, string>): string {
+  const afterSubject = triple.indexOf(' ')
+  const afterPredicate = triple.indexOf(' ', afterSubject + 1)
+  const moved = (term: string): string => {
+    const old = term.slice(1, -1)
+    const known = term.startsWith('<') ? names.get(old) : undefined
+    if (known === '') names.set(old, `<${document}${old.slice(old.lastIndexOf('#'))}>`)
+    return known === undefined ? term : names.get(old)!
+  }
+  const [subject, object] = [triple.slice(0, afterSubject), triple.slice(afterPredicate + 1)].map(moved)
+  return `${subject}${triple.slice(afterSubject, afterPredicate)} ${object}`
 }
 
 /** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
@@ -141,6 +173,6 @@ function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: 
     const own = triple.slice(0, triple.indexOf(' '))
     if (inPart++ >= IN_ONE && own !== subject) [part, inPart] = [part + 1, 1]
     subject = own
-    return `${into}${digest.slice(0, 12)}-${part}/`
+    return partOf(into, digest, part)
   }
 }

@@ -563,6 +563,43 @@ void t.test('importer', async (t) => {
         [1200, 3],
       )
     })
+    await row('blank nodes are blank nodes to constraints, whatever the syntax and the way', async (t) => {
+      const SH = 'http://www.w3.org/ns/shacl#'
+      const shapes = ['BlankNode', 'IRI'].map(
+        (kind) => `<#${kind}> a <${SH}NodeShape> ; <${SH}targetClass> <urn:x:Has${kind}> ; <${SH}property> [ <${SH}path> <urn:x:v> ; <${SH}nodeKind> <${SH}${kind}> ] .`, // prettier-ignore
+      )
+      t.equal((await owner('PUT', '/admin/ontologies/node-kinds/', ttl(shapes.join('\n')))).status, 201)
+      const path = await container()
+      const more = Array.from({ length: 600 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join('')
+      const [turtle, nTriples] = ['<urn:s> a <CLASS> ; <urn:x:v> [ <urn:x:w> 1 ] .', '_:b <urn:x:w> "1" .\n<urn:s> <urn:x:v> _:b .\n<urn:s> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <CLASS> .\n'] // prettier-ignore
+      const jsonLd = '{"@id":"urn:s","@type":"CLASS","urn:x:v":{"urn:x:w":1}}'
+      const xml = '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="urn:x:"><r:Description r:about="urn:s"><r:type r:resource="CLASS"/><x:v><r:Description x:w="1"/></x:v></r:Description></r:RDF>' // prettier-ignore
+      const graph = inside(path, 'graph/')
+      const rows: readonly [name: string, type: string, body: string, query: string][] = [
+        ['Turtle to a document', 'text/turtle', turtle, `name=${inside(path, 'NAME-ttl/')}`],
+        ['N-Triples to a document', 'application/n-triples', nTriples, `name=${inside(path, 'NAME-nt/')}`],
+        ['JSON-LD to a document', 'application/ld+json', jsonLd, `name=${inside(path, 'NAME-json/')}`],
+        ['RDF/XML to a document', 'application/rdf+xml', xml, `name=${inside(path, 'NAME-xml/')}`],
+        ['N-Quads', 'application/n-quads', nTriples.replaceAll(' .', ` <${graph}NAME/> .`), ''],
+        ['Turtle into a container', 'text/turtle', turtle, `into=${inside(path, '')}`],
+        ['JSON-LD into a container', 'application/ld+json', jsonLd, `into=${inside(path, '')}`],
+        ['a second document of a container', 'application/n-triples', `_:b <urn:p> "1" .\n${more}${nTriples}`, `into=${inside(path, '')}`], // prettier-ignore
+        ['Turtle by a query, into a graph', 'text/turtle', turtle, `into=${inside(path, '')}&query=${encoded(`CONSTRUCT { GRAPH <${inside(path, 'NAME-q/')}> { ?s ?p ?o } } WHERE { ?s ?p ?o }`)}`], // prettier-ignore
+        ['Turtle by a query, without a graph', 'text/turtle', turtle, `into=${inside(path, '')}&query=${encoded('CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }')}`], // prettier-ignore
+      ]
+      await owner('PUT', `${path}graph/`, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      for (const [name, type, body, query] of rows) {
+        for (const [kind, refused] of [['BlankNode', 0], ['IRI', 1]] as const) {
+          const named = (text: string): string => text.replaceAll('CLASS', `urn:x:Has${kind}`).replaceAll('NAME', kind)
+          const fields = { 'Content-Type': type, Prefer: 'respond-async' }
+          const started = await writer('POST', `/importer?${named(query)}`, { fields, body: named(body) })
+          t.equal(started.status, 201, `${name}: ${started.text}`)
+          const state = await endOf(started)
+          t.equal(numberOf(state, 'refused'), refused, `${name}, ${kind}`)
+        }
+      } // prettier-ignore
+      t.equal((await owner('DELETE', '/admin/ontologies/node-kinds/')).status, 204)
+    })
     await row('triplegate import: files and folders, a second run, a preview, mistakes', async (t) => {
       const path = await container()
       const folder = join(world.folder, `files-${kind}`)
