@@ -1,4 +1,5 @@
 // Replaces blank nodes by IRIs when documents are stored (design 3), and the reverse. Pure.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { blankNode, namedNode, quad, withNodes, type NamedNode, type Quad, type Term } from './graph.js'
 
 /** Every blank node becomes `<document>#id<UUID>`. */
@@ -41,7 +42,8 @@ export function unskolemised(
   document: string,
   isName: (iri: string) => boolean = () => false,
 ): Quad[] {
-  const starts = [...new Set([document, firstPart(document)])].map((one) => `${one}#id`)
+  // An import knows the URL of a document, not its spelling in the store (documents/iri-spelling.ts).
+  const starts = [...new Set([document, firstPart(document), uriOf(document)])].map((one) => `${one}#id`)
   const node = (term: Term): Term => {
     if (term.termType !== 'NamedNode' || !term.value.includes('#id')) return term
     const at = starts.findIndex((start) => term.value.startsWith(start))

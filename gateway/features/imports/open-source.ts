@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { isMissing, withContexts, type KnownContexts, type MissingContexts } from '../../evaluation/known-contexts.js'
 import { constructFrom } from '../../evaluation/run-construct.js'
+import { normalisedUrl } from '../../http/normal-path.js'
 import { isFailure, problem } from '../../problem.js'
 import { iri, nTriplesLine, withNodes } from '../../rdf/graph.js'
 import { partOf } from '../../rdf/skolemised.js'
@@ -79,11 +80,12 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
 /** Names blank nodes from the source and the document that they are in. */
 const nameNode = (plan: ImportPlan) => {
   const home = homeOf(plan)
+  const urlOf = makeUrlOf()
   return (label: string, graph: string) => {
     const hash = createHash('sha256')
       .update(`${plan.digest} ${label.replace(/^d.{11}b/, '')}`)
       .digest('hex')
-    return iri(`${(graph || home).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
+    return iri(`${(graph === '' ? home : urlOf(graph)).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
   }
 }
 
@@ -160,6 +162,15 @@ function movedTo(document: string, triple: string, names: Map<string, string>): 
   return `${subject}${triple.slice(afterSubject, afterPredicate)} ${object}`
 }
 
+/** `normalisedUrl` of graphs, of which most follow one another. */
+function makeUrlOf(): (graph: string) => string {
+  let [last, url] = ['', '']
+  return (graph) => {
+    if (graph !== last) [last, url] = [graph, normalisedUrl(graph)]
+    return url
+  }
+}
+
 /** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
 const IN_ONE = 500
 
@@ -167,8 +178,9 @@ const IN_ONE = 500
 function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string {
   let [part, inPart] = [1, 0]
   let subject = ''
+  const urlOf = makeUrlOf()
   return (graph, triple) => {
-    if (graph !== '') return graph
+    if (graph !== '') return urlOf(graph)
     if (into === undefined) return name ?? ''
     const own = triple.slice(0, triple.indexOf(' '))
     if (inPart++ >= IN_ONE && own !== subject) [part, inPart] = [part + 1, 1]

@@ -267,6 +267,33 @@ void t.test('importer', async (t) => {
         t.match(await textOf(`${path}B/`), /<urn:cells> "1"/)
       },
     )
+    await row('a document may be named by its IRI: its URL is percent-encoded', async (t) => {
+      const path = await container()
+      const within = `${path}%C3%BC/`
+      await writer('PUT', within, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      const documentIn = async (query: string): Promise<string> => {
+        const asked = `SELECT ?d WHERE { GRAPH ?d { ?s ${query} } FILTER(STRSTARTS(STR(?d), "${inside(within, '')}")) }`
+        return (await owner('GET', `/sparql?query=${encoded(asked)}`, accept('text/csv'))).text.trim()
+      }
+      for (const [i, spelling] of ['ü/', '%c3%bc/', '%C3%BC/'].entries()) {
+        const into = encoded(inside(path, spelling))
+        const started = await writer('POST', `/importer?into=${into}`, csv(`name\nof spelling ${i}\n`))
+        t.equal(started.status, 201, started.text)
+        t.match(await endOf(started), new RegExp(`#into> <${inside(within, '')}>`))
+        t.match(await documentIn(`<${base}ns#name> "of spelling ${i}"`), /-2\/$/)
+      }
+      const named = await writer('POST', `/importer?name=${encoded(inside(path, 'ü/é/'))}`, quads('_:b <urn:p> "named" .', 'application/n-triples')) // prettier-ignore
+      t.equal(numberOf(await endOf(named), 'written'), 1)
+      t.match(await textOf(`${within}%C3%A9/`), new RegExp(`<${inside(within, '%C3%A9/')}#id[0-9a-f]{32}> <urn:p> "named"`)) // prettier-ignore
+      const lines = ['Zürich/', 'Z%c3%bcrich/', 'Z%C3%BCrich/'].map((name, i) => `_:b <urn:p> "${i}" <${inside(path, name)}> .\n`) // prettier-ignore
+      const bulk = await writer('POST', '/importer', quads(lines.join('')))
+      t.same(['documents', 'written', 'refused'].map((one) => numberOf(bulk.text, one)), [1, 1, 0]) // prettier-ignore
+      t.match(await textOf(`${path}Z%C3%BCrich/`), new RegExp(`<${inside(path, 'Z%C3%BCrich/')}#id[0-9a-f]{32}> <urn:p> "0" `)) // prettier-ignore
+      const query = NAMES.replace('ENCODE_FOR_URI(?name)', '?name')
+      const rows = await writer('POST', `/importer?query=${queryFor(path, query)}`, csv('name,the city\nNürnberg,x\n'))
+      t.equal(numberOf(await endOf(rows), 'refused'), 0)
+      t.match(await textOf(`${path}N%C3%BCrnberg/`), new RegExp(`<${inside(path, 'N%C3%BCrnberg/')}#id[0-9a-f]{32}> <urn:city> "x"`)) // prettier-ignore
+    })
     await row('CSV without a query: an item for each row, with datatypes', async (t) => {
       const path = await container()
       const body =
