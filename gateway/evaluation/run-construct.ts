@@ -3,6 +3,7 @@
 // the same triples.
 import { createHash } from 'node:crypto'
 import { counted, flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
+import { normalisedUrl } from '../http/normal-path.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import type { ResultRow } from '../rdf/sparql-results.js'
 import {
@@ -219,9 +220,10 @@ function makeFilling(template: readonly TemplateGraph[], known: readonly string[
   }))
   const add = (made: Constructed[], at: number, values: Values, nameOf: NameNode): void => {
     for (const { graph, triples } of graphs) {
-      const name = typeof graph === 'number' ? iriIn(values[graph]) : graph
+      const given = typeof graph === 'number' ? iriIn(values[graph]) : graph
       // SPARQL 1.1 §10.2: unbound variables and invalid triples produce nothing.
-      if (name === undefined) continue
+      if (given === undefined) continue
+      const name = normalisedUrl(given)
       const fill = (term: string | number): string | undefined => {
         if (typeof term === 'string') return term.startsWith('_:') ? nameOf(`${at} ${term}`, name) : term
         const value = values[term]

@@ -1,5 +1,6 @@
 // Normalises the path of a URL. A path with two readings is refused, not cleaned (design 1).
-import { problem, type Problem } from '../problem.js'
+import { uriOf } from '../../versioning/memento/time-map.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 
 /** The longest path in characters, and the deepest: rights are looked up for each container above a document. */
 const LONGEST = 2048
@@ -29,4 +30,13 @@ export function normalisedPath(raw: string): string | Problem {
   if (path.includes('//')) return refused('has an empty segment')
   if (/\/\.{1,2}(?:\/|$)/.test(path)) return refused('has a dot segment')
   return path
+}
+
+/** The URL of an IRI (RFC 3987 §3.1) with its path in normal form; unchanged if there is no such URL. */
+export function normalisedUrl(iri: string): string {
+  if (!/[^!-~]|%/.test(iri) || !iri.isWellFormed()) return iri
+  const uri = uriOf(iri)
+  const [origin] = /^https?:\/\/[^/?#]*/.exec(uri) ?? []
+  const path = origin === undefined ? undefined : normalisedPath(uri.slice(origin.length))
+  return path === undefined || isFailure(path) ? iri : origin + path
 }

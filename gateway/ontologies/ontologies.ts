@@ -5,7 +5,7 @@ import { constraintsIn } from '../../policies/constraints/presence.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { readStored } from '../rdf/read.js'
-import { unskolemised } from '../rdf/skolemised.js'
+import { isOfParts, unskolemised } from '../rdf/skolemised.js'
 import { RDFS } from '../rdf/vocabulary.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
@@ -166,14 +166,15 @@ async function ontologyTriples(store: GraphStore, document: string): Promise<rea
 }
 
 /**
- * Turns IRIs of restrictions, lists and shapes into blank nodes, except those with a label or without a reference here.
+ * Turns IRIs of restrictions, lists and shapes into blank nodes, except those with a label or without a reference here,
+ * and those that may have statements in another document of their import.
  */
 function withBlankNodes(triples: readonly Quad[], document: string): readonly Quad[] {
   const values = new Set(triples.map(({ object }) => object.value))
   const labelled = new Set(
     triples.filter(({ predicate }) => predicate.value === RDFS('label')).map(({ subject }) => subject.value),
   )
-  return unskolemised(triples, document, (iri) => labelled.has(iri) || !values.has(iri))
+  return unskolemised(triples, document, (iri) => labelled.has(iri) || !values.has(iri) || isOfParts(iri))
 }
 
 export function ontologyTriplesIn(text: string, document: string): readonly Quad[] | Problem {

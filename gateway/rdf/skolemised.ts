@@ -1,4 +1,5 @@
 // Replaces blank nodes by IRIs when documents are stored (design 3), and the reverse. Pure.
+import { uriOf } from '../../versioning/memento/time-map.js'
 import { blankNode, namedNode, quad, withNodes, type NamedNode, type Quad, type Term } from './graph.js'
 
 /** Every blank node becomes `<document>#id<UUID>`. */
@@ -24,17 +25,31 @@ const ANY_NAME = new RegExp(`#id(?:${OWN}|${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12})
 /** True if the IRI may stand for a blank node. */
 export const isSkolem = (iri: string): boolean => ANY_NAME.test(iri)
 
-/** Turns the IRIs that the gateway made in this document back into blank nodes. @param isName true for those to keep */
+/** A document of an import into a container. The names of blank nodes in all of them begin with the first one. */
+export const partOf = (container: string, digest: string, number: number): string =>
+  `${container}${digest.slice(0, 12)}-${number}/`
+const firstPart = (document: string): string =>
+  document.replace(/(\/[0-9a-f]{12}-)\d+\/$/, (_, start: string) => `${start}1/`)
+/** True if several documents may have the blank node. */
+export const isOfParts = (iri: string): boolean => /\/[0-9a-f]{12}-1\/#id[0-9a-f]{32}$/.test(iri)
+
+/**
+ * Turns the IRIs that the gateway made in this document, or in the parts of one import, back into blank nodes.
+ * @param isName true for those to keep
+ */
 export function unskolemised(
   content: readonly Quad[],
   document: string,
   isName: (iri: string) => boolean = () => false,
 ): Quad[] {
-  const start = `${document}#id`
-  const node = (term: Term): Term =>
-    term.termType === 'NamedNode' && term.value.startsWith(start) && OWN_NAME.test(term.value) && !isName(term.value)
-      ? blankNode(`n${term.value.slice(start.length).replaceAll('-', '')}`)
-      : term
+  // An import knows the URL of a document, not its spelling in the store (documents/iri-spelling.ts).
+  const starts = [...new Set([document, firstPart(document), uriOf(document)])].map((one) => `${one}#id`)
+  const node = (term: Term): Term => {
+    if (term.termType !== 'NamedNode' || !term.value.includes('#id')) return term
+    const at = starts.findIndex((start) => term.value.startsWith(start))
+    if (at < 0 || !OWN_NAME.test(term.value) || isName(term.value)) return term
+    return blankNode(`n${at}x${term.value.slice(starts[at]!.length).replaceAll('-', '')}`)
+  }
   return content.map((triple) => {
     const [subject, object] = [node(triple.subject), node(triple.object)]
     if (subject === triple.subject && object === triple.object) return triple

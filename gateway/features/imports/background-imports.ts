@@ -305,10 +305,20 @@ async function end(
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
-    await noteRuns(now, describedBy.document, [{ subject: describedBy.subject, startedAt, endedAt, failure: progress.reason }]) // prettier-ignore
+    const note = { subject: describedBy.subject, startedAt, endedAt, failure: failureOf(document, progress) }
+    await noteRuns(now, describedBy.document, [note])
   }
   gateway.log.info({ document, agent, state: progress.state }, 'an import has ended')
   await drop(record)
+}
+
+/** To LinkedDataHub's client, an import without a reason is a success (LinkedDataHub 2.8). */
+function failureOf(run: string, { state, reason, refused, documents, findings }: ImportProgress): string | undefined {
+  if (reason !== undefined || state === 'cancelled') return reason ?? CANCELLED.detail
+  if (refused === 0) return undefined
+  const first = findings.find(({ document }) => document !== undefined)
+  const text = `${refused} of ${documents} documents were refused. See <${run}>.`
+  return first ? `${text} The first: ${first.detail.toWellFormed()}` : text
 }
 
 const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({

@@ -211,7 +211,7 @@ function summarised(
       about.find(({ predicate }) => predicate.value === property)?.object.value
     const line = valueOf(TGI('line'))
     const place = line === undefined ? valueOf(TGI('document')) : `line ${line}`
-    terminal.error(printable(`  ${place}: ${valueOf(DCT('description'))}`) + '\n')
+    terminal.error(printable(`  ${place === undefined ? '' : `${place}: `}${valueOf(DCT('description'))}`) + '\n')
   }
   if (isDone && of('refused') === 0) return undefined
   if (isDone) return { failure: 'gateway.failed', detail: `${file}: ${of('refused')} documents were refused.` }

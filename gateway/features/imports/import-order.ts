@@ -110,8 +110,11 @@ export async function importPlanOf(
   const kind = type === CSV || type === TSV ? 'csv' : 'rdf'
   const mapping = await mappingOf(context, order, received.base)
   if (isFailure(mapping)) return mapping
-  const wrong = wrongIn(context, order, kind, mapping)
+  const wrong = wrongIn(order, kind, mapping)
   if (wrong) return wrong
+  const [name, into] = [order.name, order.into].map((one) => (one === undefined ? one : importPlaceOf(context, one)))
+  if (isFailure(name)) return name
+  if (isFailure(into)) return into
   const usual = usualOf(type, parameters?.get('header'))
   const metadata = kind === 'csv' && !mapping ? metadataOf(order, received, usual) : undefined
   if (isFailure(metadata)) return metadata
@@ -123,8 +126,8 @@ export async function importPlanOf(
   return {
     ...{ path, size, digest, kind, mediaType, base, dialect, encoding, spool, ...(metadata && { metadata }) },
     mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
-    name: order.name,
-    into: order.into,
+    name: name?.document,
+    into: into?.document,
     namespace: `${application.base}ns#`,
     maxBytes: IMPORTING.of(gateway).maxImport,
   }
@@ -178,7 +181,6 @@ async function mappingOf(
 }
 
 function wrongIn(
-  context: Context,
   { delimiter, encoding, name, into, source }: ImportOrder,
   kind: ImportPlan['kind'],
   mapping: Mapping | undefined,
@@ -189,15 +191,11 @@ function wrongIn(
   if (encoding !== undefined && !isEncoding(encoding)) return wrong(`The encoding ${encoding.slice(0, 40)} is unknown.`)
   if (name !== undefined && into !== undefined)
     return wrong('Give a container (?into=) or a document (?name=), not both.')
-  for (const document of [name, into]) {
-    const place = document === undefined ? undefined : importPlaceOf(context, document)
-    if (isFailure(place)) return place
-  }
   if (kind === 'csv' && !mapping && into === undefined)
     return wrong('Give the container for the rows (?into=), or a query.')
-  const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.some(({ graph }) => graph !== '')
+  const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.every(({ graph }) => graph !== '')
   if (mapping && !hasGraphs && name === undefined && (kind === 'csv' || into === undefined)) {
-    return wrong('The query has no GRAPH in its template. Name the document for the triples (?name=, sd:name).')
+    return wrong('The template of the query has triples without GRAPH. Name the document for them (?name=, sd:name).')
   }
   if (kind === 'rdf' && !mapping && source !== undefined && name === undefined && into === undefined)
     return wrong('An RDF import needs a document (sd:name) or a query.')

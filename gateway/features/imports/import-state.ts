@@ -51,9 +51,7 @@ export function stateTriples(subject: string, { plan, startedAt, endedAt }: Run,
         quad(node, iri(DCT('description')), text(finding.detail.toWellFormed())),
         ...(finding.line === undefined ? [] : [of('line', finding.line)]),
         ...(finding.column === undefined ? [] : [of('column', finding.column)]),
-        ...(finding.document === undefined
-          ? []
-          : [quad(node, iri(TGI('document')), text(finding.document.toWellFormed()))]),
+        ...(finding.document ? [quad(node, iri(TGI('document')), text(finding.document.toWellFormed()))] : []),
       ]
     }),
   ]

@@ -48,7 +48,7 @@ export interface ImportedSource {
 export interface ImportFinding {
   readonly line?: number
   readonly column?: number
-  /** The refused document. */
+  /** The refused document; '' for triples without one. */
   readonly document?: string
   readonly detail: string
 }

@@ -139,7 +139,7 @@ function rowMaker(
       const whole = rows.filter((row) => isWhole(row, report))
       const made = constructRows(oxigraph(), mapping.construct, whole.map(toRow), { seed: digest, target: name ?? base }) // prettier-ignore
       if (isFailure(made)) throw new SourceBreak(made)
-      for (const [graph, triple] of made) if (graph !== '' || name !== undefined) take(graph || name!, triple)
+      for (const [graph, triple] of made) take(graph || (name ?? ''), triple)
       return rows.length
     }
   }

@@ -3,13 +3,16 @@
 import { createHash } from 'node:crypto'
 import { isMissing, withContexts, type KnownContexts, type MissingContexts } from '../../evaluation/known-contexts.js'
 import { constructFrom } from '../../evaluation/run-construct.js'
+import { normalisedUrl } from '../../http/normal-path.js'
 import { isFailure, problem } from '../../problem.js'
 import { iri, nTriplesLine, withNodes } from '../../rdf/graph.js'
+import { partOf } from '../../rdf/skolemised.js'
 import { makeQuadReader, STREAMED, type TakeQuad } from '../../rdf/read-quads.js'
 import { syntaxOf } from '../../rdf/syntaxes.js'
 import type { Oxigraph } from '../../stores/bounded-oxigraph.js'
 import { openCsv } from './open-csv.js'
 import type { OpenSource, ImportPlan } from './plan.js'
+import { PLACELESS } from './spool.js'
 import { decodedContent, SourceBreak, decodedText } from './decode-source.js'
 
 const MOST_QUERIED = 64 * 1024 * 1024
@@ -28,7 +31,7 @@ const NOTHING = (): Promise<undefined> => Promise.resolve(undefined)
 
 function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   const place = makePlace(plan)
-  let [count, isDone] = [0, false]
+  let [count, isDone, isReported] = [0, false, false]
   let content: Buffer | undefined
   const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
   // The reader of a whole source detects the encoding of XML itself.
@@ -40,22 +43,25 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
     format !== undefined &&
     makeQuadReader(format, plan.base, nameNode(plan), (graph, triple) => {
       count++
-      const document = place(graph, triple)
-      if (document !== undefined) taking(document, triple)
+      taking(place(graph, triple), triple)
     })
   const pieces = streamed?.text[Symbol.asyncIterator]()
   return {
     rows: () => count,
     bytes: () => (whole ?? streamed!).bytes(),
     done: () => isDone,
-    async step(take, _report, _rows, contexts) {
-      taking = take
+    async step(take, report, _rows, contexts) {
+      taking = (document, triple) => {
+        // A preview refuses no documents.
+        if (document === '' && plan.isPreview && !isReported) report({ detail: PLACELESS })
+        isReported ||= document === ''
+        take(document, triple)
+      }
       if (whole) {
         content ??= await wholeOf(whole.pieces)
-        const read = await readWhole(oxigraph, plan, content, contexts, (graph, triple) => {
-          const document = place(graph, triple)
-          if (document !== undefined) take(document, triple)
-        })
+        const read = await readWhole(oxigraph, plan, content, contexts, (graph, triple) =>
+          taking(place(graph, triple), triple),
+        )
         if (isMissing(read)) return read
         count = read
         content = undefined
@@ -72,14 +78,20 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
 }
 
 /** Names blank nodes from the source and the document that they are in. */
-const nameNode =
-  ({ digest, base }: ImportPlan) =>
-  (label: string, graph: string) => {
+const nameNode = (plan: ImportPlan) => {
+  const home = homeOf(plan)
+  const urlOf = makeUrlOf()
+  return (label: string, graph: string) => {
     const hash = createHash('sha256')
-      .update(`${digest} ${label.replace(/^d.{11}b/, '')}`)
+      .update(`${plan.digest} ${label.replace(/^d.{11}b/, '')}`)
       .digest('hex')
-    return iri(`${(graph || base).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
+    return iri(`${(graph === '' ? home : urlOf(graph)).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
   }
+}
+
+/** The names of blank nodes without a graph begin with this document. Several parts of an import may have the node. */
+const homeOf = ({ name, into, digest, base }: ImportPlan): string =>
+  name ?? (into === undefined ? base : partOf(into, digest, 1))
 
 async function wholeOf(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
@@ -106,37 +118,73 @@ async function readWhole(
   contexts: KnownContexts,
   take: TakeQuad,
 ): Promise<number | MissingContexts> {
-  const { mapping, mediaType, base, digest, name } = plan
+  const { mapping, mediaType, base, digest } = plan
   // Loaded on demand: these readers load slowly, and most imports do not need them.
   const { readGraph } = await import('../../rdf/read.js')
   const read = await withContexts(contexts, (options) => readGraph(content, mediaType, base, options))
   if (isMissing(read)) return read
   if (isFailure(read)) throw new SourceBreak(read)
-  const triples = read.map((triple) => withNodes(triple, (label) => nameNode(plan)(label, name ?? base)))
+  const name = nameNode(plan)
+  const names = new Map<string, string>()
+  const triples = read.map((triple) =>
+    withNodes(triple, (label) => {
+      const node = name(label, '')
+      names.set(node.value, '')
+      return node
+    }),
+  )
   if (!mapping || !('construct' in mapping)) {
     for (const triple of triples) take('', nTriplesLine(triple).slice(0, -2))
     return triples.length
   }
   const nTriples = triples.map(nTriplesLine).join('\n')
-  const made = constructFrom(oxigraph(), mapping.construct, nTriples, { seed: digest, target: name ?? base })
+  const made = constructFrom(oxigraph(), mapping.construct, nTriples, { seed: digest, target: homeOf(plan) })
   if (isFailure(made)) throw new SourceBreak(made)
-  for (const [graph, triple] of made) take(graph, triple)
+  for (const [graph, triple] of made) take(graph, movedTo(graph || homeOf(plan), triple, names))
   return triples.length
+}
+
+/**
+ * A triple in N-Triples that a query has put into this document. Nodes of the source are named under the document in
+ * which they first appear, like those of the template.
+ * @param names by the names that the nodes had for the query
+ */
+function movedTo(document: string, triple: string, names: Map<string, string>): string {
+  const afterSubject = triple.indexOf(' ')
+  const afterPredicate = triple.indexOf(' ', afterSubject + 1)
+  const moved = (term: string): string => {
+    const old = term.slice(1, -1)
+    const known = term.startsWith('<') ? names.get(old) : undefined
+    if (known === '') names.set(old, `<${document}${old.slice(old.lastIndexOf('#'))}>`)
+    return known === undefined ? term : names.get(old)!
+  }
+  const [subject, object] = [triple.slice(0, afterSubject), triple.slice(afterPredicate + 1)].map(moved)
+  return `${subject}${triple.slice(afterSubject, afterPredicate)} ${object}`
+}
+
+/** `normalisedUrl` of graphs, of which most follow one another. */
+function makeUrlOf(): (graph: string) => string {
+  let [last, url] = ['', '']
+  return (graph) => {
+    if (graph !== last) [last, url] = [graph, normalisedUrl(graph)]
+    return url
+  }
 }
 
 /** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
 const IN_ONE = 500
 
-/** The document for a triple; undefined if there is none. */
-function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string | undefined {
+/** The document for a triple; '' if there is none. */
+function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string {
   let [part, inPart] = [1, 0]
   let subject = ''
+  const urlOf = makeUrlOf()
   return (graph, triple) => {
-    if (graph !== '') return graph
-    if (into === undefined) return name
+    if (graph !== '') return urlOf(graph)
+    if (into === undefined) return name ?? ''
     const own = triple.slice(0, triple.indexOf(' '))
     if (inPart++ >= IN_ONE && own !== subject) [part, inPart] = [part + 1, 1]
     subject = own
-    return `${into}${digest.slice(0, 12)}-${part}/`
+    return partOf(into, digest, part)
   }
 }

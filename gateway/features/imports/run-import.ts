@@ -179,7 +179,7 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
   let batch = await batches.next()
   try {
     while (!isFailure(batch) && batch.length > 0) {
-      for (const group of byLevel(batch)) {
+      for (const group of byLevel(batch.map((one) => named(running.context, one)))) {
         const { level } = group[0]!
         const isNext = underWay.some((one) => one.level !== level)
         const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
@@ -209,6 +209,12 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
     await Promise.allSettled(underWay.map(({ outcome }) => outcome))
     for (const { counts } of underWay) addCounts(progress, counts)
   }
+}
+
+/** A document by its name in the store, where the thread only knows its URL. */
+function named(context: Context, made: Made): Made {
+  const place = importPlaceOf(context, made.document)
+  return isFailure(place) ? made : { ...made, document: place.document }
 }
 
 const CHANGED = 'Somebody else changed the document while the import was interrupted, so it stays as it is.'

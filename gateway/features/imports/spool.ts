@@ -14,7 +14,10 @@ export interface Spool {
    * finished.
    */
   index(until: number): boolean
-  /** @param triple in N-Triples, without its final dot */
+  /**
+   * @param document '' for triples that have neither a graph nor a document: they are refused together
+   * @param triple in N-Triples, without its final dot
+   */
   add(document: string, triple: string): void
   /** Writes everything that was added. Returns the size of the file. */
   flush(): number
@@ -33,6 +36,9 @@ export class TooMuch extends Error {}
 
 const tooMany = (bytes: number): TooMuch =>
   new TooMuch(`The triples of the source have more than ${bytes} bytes. Use shorter names, or import it in parts.`)
+
+export const PLACELESS =
+  'Triples without a graph are left out: name a document for them (?name=, sd:name), or a container (?into=).'
 
 /** In bytes; writing a document has a lower limit. */
 const LARGEST = 128 * 1024 * 1024
@@ -80,6 +86,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
   const made = (number: number, { tagKey, forms }: ImportTarget): Made => {
     const document = index.nameOf(number)
     const about = { document, level: levelOf(document) }
+    if (document === '') return { ...about, refused: PLACELESS }
     if (lengthOf(number) > LARGEST) return { ...about, refused: 'The document would be too large.' }
     const lines = linesIn(textOf(number), forms)
     const nTriples = `${lines.join('\n')}\n`

@@ -4,6 +4,7 @@ import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { Gateway, Member } from '../../gateway.js'
 import { BodyBreak } from '../../http/body.js'
 import type { Request, Response } from '../../http/exchange.js'
+import { normalisedUrl } from '../../http/normal-path.js'
 import { createTogether, type Outcomes } from '../../methods/create-batch.js'
 import { UNCHANGED, writeContent } from '../../methods/write.js'
 import type { WrittenContent } from '../../methods/write-request.js'
@@ -17,13 +18,15 @@ export interface ImportPlace extends Member {
   readonly document: string
 }
 
-/** The document at this URL, in one of the applications of the dataspace. */
-export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, document: string): ImportPlace | Problem {
+/** The document with this URL or IRI, in one of the applications of the dataspace. */
+export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, given: string): ImportPlace | Problem {
   const { endUser, admin } = dataspace
-  const application = [admin, endUser].find((one) => one.isDocument(document))
-  return application
-    ? { application, dataspace, document }
-    : problem('target.malformed', `<${document.slice(0, 200)}> is not a document of ${endUser.base}.`)
+  const url = normalisedUrl(given)
+  for (const application of [admin, endUser]) {
+    const document = application.names.nameOf(url)
+    if (application.isDocument(document)) return { application, dataspace, document }
+  }
+  return problem('target.malformed', `<${given.slice(0, 200)}> is not a document of ${endUser.base}.`)
 }
 
 /**

@@ -208,6 +208,19 @@ void t.test('add and transform', async (t) => {
         'true',
       )
     })
+    for (const spelling of ['é/', '%c3%a9/']) {
+      await row(`add and transform to a document by its IRI, spelled ${spelling}`, async (t) => {
+        const path = await target()
+        await world.as('owner')('PUT', path, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+        await world.as('writer')('PUT', `${path}%C3%A9/`, ttl(turtle('"Target"')))
+        const name = `sd:name <${world.origin}${path}${spelling}> ; dct:source <${here('/typed')}>`
+        t.equal((await post('writer', '/add', name)).status, 204)
+        t.match(await contentOf(`${path}%C3%A9/`), /\/%C3%A9\/#id[-0-9a-f]*> <http:\/\/example.org\/name> "b"/)
+        const query = 'CONSTRUCT { ?s <urn:p> ?n } WHERE { ?s <http://example.org/name> ?n }'
+        t.equal((await post('writer', '/transform', `${name} ; spin:query "${query}"`)).status, 204)
+        t.match(await contentOf(`${path}%C3%A9/`), '<urn:p> "typed"')
+      })
+    }
     const refused: [name: string, agent: string, source: string, status: number, target?: string][] = [
       ['by an anonymous client', 'anonymous', '/typed', 403],
       ['by an agent without rights', 'stranger', '/typed', 403],

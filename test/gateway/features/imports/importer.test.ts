@@ -149,6 +149,32 @@ void t.test('importer', async (t) => {
       t.equal(numberOf(three.text, 'refused'), 1)
       t.equal((await owner('GET', `${path}n1139/`)).status, 404, 'the next group is not written')
     })
+    const placeless: [name: string, type: string, body: (path: string) => string, counts: readonly number[]][] = [
+      ['N-Quads, beside a graph', 'application/n-quads', (path) => `<urn:s> <urn:p> "lost" .\n<urn:s> <urn:p> "x" <${inside(path, 'a/')}> .\n`, [2, 1, 1, 1]], // prettier-ignore
+      ['N-Quads alone', 'application/n-quads', () => '<urn:s> <urn:p> "lost" .\n', [1, 0, 1, 1]],
+      ['TriG, beside a graph', 'application/trig', (path) => `<urn:s> <urn:p> "lost" . <${inside(path, 'b/')}> { <urn:s> <urn:p> 1 }`, [2, 1, 1, 1]], // prettier-ignore
+    ]
+    for (const [name, type, body, counts] of placeless) {
+      await row(`triples without a graph and a document for them are refused, and reported: ${name}`, async (t) => {
+        const path = await container()
+        const inBackground = quads(body(path), type)
+        const headers = { ...inBackground.fields, Prefer: 'respond-async' }
+        const answers = [
+          (await writer('POST', '/importer', quads(body(path), type))).text,
+          await endOf(await writer('POST', '/importer', { ...inBackground, fields: headers })),
+        ]
+        for (const [i, state] of answers.entries()) {
+          const outcome = ['documents', i === 0 ? 'written' : 'unchanged', 'refused', 'problems']
+          t.same(outcome.map((one) => numberOf(state, one)), counts) // prettier-ignore
+          t.match(state, /"Triples without a graph are left out/)
+        }
+        t.match((await writer('POST', '/importer?dry-run', quads(body(path), type))).text, /"Triples without a graph/)
+        t.match((await writer('POST', '/importer?stop', quads(body(path), type))).text, /#Failed>/)
+        const named = await writer('POST', `/importer?name=${inside(path, 'c/')}`, quads(body(path), type))
+        t.equal(numberOf(await endOf(named), 'refused'), 0)
+        t.match(await textOf(`${path}c/`), '"lost"')
+      })
+    }
     const refused: [name: string, agent: string, query: string, send: Send, status: number][] = [
       ['by an anonymous client', 'anonymous', '', quads(''), 403],
       ['by a reader', 'reader', '', quads(''), 403],
@@ -176,6 +202,7 @@ void t.test('importer', async (t) => {
       ['with SERVICE', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } WHERE { SERVICE <http://localhost/> { ?s ?p ?o } }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['with FROM', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } FROM <urn:x> WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['with a random name', 'writer', `?query=${encoded('CONSTRUCT { GRAPH ?g { ?s ?p ?o } } WHERE { ?s ?p ?o BIND(UUID() AS ?g) }')}`, csv('a\n1\n'), 400], // prettier-ignore
+      ['with a query that makes triples with and without GRAPH', 'writer', `?query=${encoded('CONSTRUCT { ?s <urn:p> ?o . GRAPH <urn:g> { ?s ?p ?o } } WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['without a description', 'writer', '', ttl(turtle('"x"')), 400],
       [
         'of a form without a boundary',
@@ -240,6 +267,33 @@ void t.test('importer', async (t) => {
         t.match(await textOf(`${path}B/`), /<urn:cells> "1"/)
       },
     )
+    await row('a document may be named by its IRI: its URL is percent-encoded', async (t) => {
+      const path = await container()
+      const within = `${path}%C3%BC/`
+      await writer('PUT', within, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      const documentIn = async (query: string): Promise<string> => {
+        const asked = `SELECT ?d WHERE { GRAPH ?d { ?s ${query} } FILTER(STRSTARTS(STR(?d), "${inside(within, '')}")) }`
+        return (await owner('GET', `/sparql?query=${encoded(asked)}`, accept('text/csv'))).text.trim()
+      }
+      for (const [i, spelling] of ['ü/', '%c3%bc/', '%C3%BC/'].entries()) {
+        const into = encoded(inside(path, spelling))
+        const started = await writer('POST', `/importer?into=${into}`, csv(`name\nof spelling ${i}\n`))
+        t.equal(started.status, 201, started.text)
+        t.match(await endOf(started), new RegExp(`#into> <${inside(within, '')}>`))
+        t.match(await documentIn(`<${base}ns#name> "of spelling ${i}"`), /-2\/$/)
+      }
+      const named = await writer('POST', `/importer?name=${encoded(inside(path, 'ü/é/'))}`, quads('_:b <urn:p> "named" .', 'application/n-triples')) // prettier-ignore
+      t.equal(numberOf(await endOf(named), 'written'), 1)
+      t.match(await textOf(`${within}%C3%A9/`), new RegExp(`<${inside(within, '%C3%A9/')}#id[0-9a-f]{32}> <urn:p> "named"`)) // prettier-ignore
+      const lines = ['Zürich/', 'Z%c3%bcrich/', 'Z%C3%BCrich/'].map((name, i) => `_:b <urn:p> "${i}" <${inside(path, name)}> .\n`) // prettier-ignore
+      const bulk = await writer('POST', '/importer', quads(lines.join('')))
+      t.same(['documents', 'written', 'refused'].map((one) => numberOf(bulk.text, one)), [1, 1, 0]) // prettier-ignore
+      t.match(await textOf(`${path}Z%C3%BCrich/`), new RegExp(`<${inside(path, 'Z%C3%BCrich/')}#id[0-9a-f]{32}> <urn:p> "0" `)) // prettier-ignore
+      const query = NAMES.replace('ENCODE_FOR_URI(?name)', '?name')
+      const rows = await writer('POST', `/importer?query=${queryFor(path, query)}`, csv('name,the city\nNürnberg,x\n'))
+      t.equal(numberOf(await endOf(rows), 'refused'), 0)
+      t.match(await textOf(`${path}N%C3%BCrnberg/`), new RegExp(`<${inside(path, 'N%C3%BCrnberg/')}#id[0-9a-f]{32}> <urn:city> "x"`)) // prettier-ignore
+    })
     await row('CSV without a query: an item for each row, with datatypes', async (t) => {
       const path = await container()
       const body =
@@ -455,6 +509,17 @@ void t.test('importer', async (t) => {
         t.equal((await owner('POST', `${path}import/`, ttl(described('mine', inside(path, 'mine/'))))).status, 204)
       },
     )
+    await row('an import whose documents are refused says so where it is described', async (t) => {
+      const path = await container()
+      await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
+      const graph = (name: string): string => `GRAPH <${inside(path, name)}> { ?s ?p ?o }`
+      const query = `CONSTRUCT { ${graph('by-query/')} . ${graph('nowhere/a/')} } WHERE { ?s ?p ?o }`
+      const described = `<#import> a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <http://spinrdf.org/spin#query> "${query}" .`
+      t.equal((await writer('PUT', `${path}import/`, ttl(described))).status, 201)
+      const content = await noted(`${path}import/`)
+      t.match(content, /description> "1 of 2 documents were refused\. See <[^>]*\/imports\/[^>]*>\. The first: \w/)
+      t.equal((await owner('GET', `${path}by-query/`)).status, 200)
+    })
     await row('without Read, an import does not tell which triples a document has', async (t) => {
       const [path, appends] = [world.freshPath(), world.as('stranger')]
       t.equal((await owner('PUT', path, ttl('<urn:s> <urn:secret> "42" .'))).status, 201)
@@ -591,6 +656,43 @@ void t.test('importer', async (t) => {
         [1200, 3],
       )
     })
+    await row('blank nodes are blank nodes to constraints, whatever the syntax and the way', async (t) => {
+      const SH = 'http://www.w3.org/ns/shacl#'
+      const shapes = ['BlankNode', 'IRI'].map(
+        (kind) => `<#${kind}> a <${SH}NodeShape> ; <${SH}targetClass> <urn:x:Has${kind}> ; <${SH}property> [ <${SH}path> <urn:x:v> ; <${SH}nodeKind> <${SH}${kind}> ] .`, // prettier-ignore
+      )
+      t.equal((await owner('PUT', '/admin/ontologies/node-kinds/', ttl(shapes.join('\n')))).status, 201)
+      const path = await container()
+      const more = Array.from({ length: 600 }, (_, i) => `<urn:s${i}> <urn:p> "${i}" .\n`).join('')
+      const [turtle, nTriples] = ['<urn:s> a <CLASS> ; <urn:x:v> [ <urn:x:w> 1 ] .', '_:b <urn:x:w> "1" .\n<urn:s> <urn:x:v> _:b .\n<urn:s> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <CLASS> .\n'] // prettier-ignore
+      const jsonLd = '{"@id":"urn:s","@type":"CLASS","urn:x:v":{"urn:x:w":1}}'
+      const xml = '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="urn:x:"><r:Description r:about="urn:s"><r:type r:resource="CLASS"/><x:v><r:Description x:w="1"/></x:v></r:Description></r:RDF>' // prettier-ignore
+      const graph = inside(path, 'graph/')
+      const rows: readonly [name: string, type: string, body: string, query: string][] = [
+        ['Turtle to a document', 'text/turtle', turtle, `name=${inside(path, 'NAME-ttl/')}`],
+        ['N-Triples to a document', 'application/n-triples', nTriples, `name=${inside(path, 'NAME-nt/')}`],
+        ['JSON-LD to a document', 'application/ld+json', jsonLd, `name=${inside(path, 'NAME-json/')}`],
+        ['RDF/XML to a document', 'application/rdf+xml', xml, `name=${inside(path, 'NAME-xml/')}`],
+        ['N-Quads', 'application/n-quads', nTriples.replaceAll(' .', ` <${graph}NAME/> .`), ''],
+        ['Turtle into a container', 'text/turtle', turtle, `into=${inside(path, '')}`],
+        ['JSON-LD into a container', 'application/ld+json', jsonLd, `into=${inside(path, '')}`],
+        ['a second document of a container', 'application/n-triples', `_:b <urn:p> "1" .\n${more}${nTriples}`, `into=${inside(path, '')}`], // prettier-ignore
+        ['Turtle by a query, into a graph', 'text/turtle', turtle, `into=${inside(path, '')}&query=${encoded(`CONSTRUCT { GRAPH <${inside(path, 'NAME-q/')}> { ?s ?p ?o } } WHERE { ?s ?p ?o }`)}`], // prettier-ignore
+        ['Turtle by a query, without a graph', 'text/turtle', turtle, `into=${inside(path, '')}&query=${encoded('CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }')}`], // prettier-ignore
+      ]
+      await owner('PUT', `${path}graph/`, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))
+      for (const [name, type, body, query] of rows) {
+        for (const [kind, refused] of [['BlankNode', 0], ['IRI', 1]] as const) {
+          const named = (text: string): string => text.replaceAll('CLASS', `urn:x:Has${kind}`).replaceAll('NAME', kind)
+          const fields = { 'Content-Type': type, Prefer: 'respond-async' }
+          const started = await writer('POST', `/importer?${named(query)}`, { fields, body: named(body) })
+          t.equal(started.status, 201, `${name}: ${started.text}`)
+          const state = await endOf(started)
+          t.equal(numberOf(state, 'refused'), refused, `${name}, ${kind}`)
+        }
+      } // prettier-ignore
+      t.equal((await owner('DELETE', '/admin/ontologies/node-kinds/')).status, 204)
+    })
     await row('triplegate import: files and folders, a second run, a preview, mistakes', async (t) => {
       const path = await container()
       const folder = join(world.folder, `files-${kind}`)
@@ -626,6 +728,13 @@ void t.test('importer', async (t) => {
       t.equal(some.code, 3, 'each file has its own outcome')
       t.match(some.out, /a\.csv: done: 1 rows; 1 documents written[^]*d\.csv: done: 1 rows; 1 documents written/)
       t.match(some.error, /b\.csv: The CSV has no header[^]*c\.csv: The source is not utf-8[^]*e\.nq: 1 documents were refused[^]*3 of 5 files were not imported completely:\n.*b\.csv\n.*c\.csv\n.*e\.nq\n/) // prettier-ignore
+      writeFileSync(
+        join(folder, 'none.nq'),
+        `<urn:s> <urn:p> "lost" .\n<urn:s> <urn:p> "x" <${inside(path, 'x/')}> .\n`,
+      )
+      const lost = await run(join(folder, 'none.nq'), ...into)
+      t.equal(lost.code, 3, 'triples without a graph are not dropped silently')
+      t.match(lost.error, /^ {2}Triples without a graph are left out/m)
       t.equal((await run(join(folder, 'none.csv'), ...into)).code, 2)
       t.equal((await run(join(folder, 'a.csv'))).code, 2)
       t.not((await run(join(folder, 'query.rq'), ...into)).code, 0)

@@ -219,8 +219,9 @@ void t.test('which documents of an interrupted import were written', async (t) =
   for (const [name, changes, latest, expected] of rows) {
     const changesSince = () => Promise.resolve(changes?.map((one, i) => ({ ...one, position: 6 + i })))
     const history = { log: { changesSince }, latest: () => Promise.resolve(latest) }
-    const endUser = { isDocument: () => true, mirrored: { history } }
-    const admin = { isDocument: () => false }
+    const names = { nameOf: (url: string) => url }
+    const endUser = { names, isDocument: () => true, mirrored: { history } }
+    const admin = { names, isDocument: () => false }
     const context = { dataspace: { endUser, admin }, agent: { webId: own } } as unknown as Context
     const begun = [{ upTo: 1, position: 5 }]
     const { written, changed } = await writtenBefore(context, { from: 0, documents: [document] }, begun)
