@@ -163,6 +163,8 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.match(done, { code: 0, out: /^Done: 1 graph renamed, references changed in 3 graphs/m })
     const own = (line: string): string => line.replace(new RegExp(`<${ORG}(#acme)?>`, 'g'), `<${to}$1>`)
     t.strictSame(await linesOf('urn:data'), data.map(own).sort())
+    const created = (await linesOf(to)).filter((line) => line.includes('/terms/created>'))
+    t.strictSame(created, [`<${to}> <http://purl.org/dc/terms/created> "2019" .`], 'its creation date stays')
     t.match(await ruleNow(), `<${to}>`)
     t.notMatch(await ruleNow(), `<${ORG}>`)
     t.match(await adopt('--undo', undoFile(done.out), '--dry-run'), { code: 0, out: /^ +1 graph gets its old name$/m })
