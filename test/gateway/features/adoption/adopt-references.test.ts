@@ -261,6 +261,17 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.equal((await world.as('stranger')('GET', '/sparql?query=ASK%20%7B%7D')).status, 200, 'identified agents query')
   })
 
+  await t.test('a graph with a relative name, which SPARQL would complete', async (t) => {
+    const body = '<urn:s> <urn:p> "r" <rel/graph> .\n'
+    t.ok((await fetch(`${dataset}/data`, { method: 'POST', headers: { 'Content-Type': 'application/n-quads' }, body })).ok) // prettier-ignore
+    const out = /<rel\/graph>: its name is relative, or has .*: load it again with another name$/m
+    for (const run of ['--dry-run', '--yes']) {
+      const done = await adopt('--rename', `rel/graph=${base}rel/`, run)
+      t.match(done, { code: 1, out })
+      t.notMatch(done.out, /does not exist|is renamed/)
+    }
+  })
+
   await t.test('two runs within the same second have a file each', (t) => {
     const about = { base, admin: `${base}admin/`, asked: '' }
     const files = [1, 2].map(() => openUndoFile(join(world.folder, 'twice'), about, 0))

@@ -14,7 +14,7 @@ import { parseSettings } from '../../../../gateway/configuration/settings.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { makeNames } from '../../../../gateway/documents/iri-spelling.js'
-import { renamesOf, ruleOf, rulesForNames } from '../../../../gateway/features/adoption/renames.js'
+import { isNameable, renamesOf, ruleOf, rulesForNames } from '../../../../gateway/features/adoption/renames.js'
 import { isDocumentOf } from '../../../../gateway/documents/document.js'
 import { graphKindOf } from '../../../../gateway/survey/survey.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
@@ -97,6 +97,17 @@ void t.test('adopt: the URL that a graph gets', async (t) => {
   ])
     // prettier-ignore
     t.match(ruleOf(text, isDocument), { failure: 'rule.wrong' }, text)
+})
+
+void t.test('the names of graphs that SPARQL can express', (t) => {
+  // prettier-ignore
+  const rows = [
+    ['urn:a', true], ['https://data.example.org/Straße/', true], ['x+y-z.1:a', true],
+    ['rel/graph', false], ['/graph', false], ['//data.example.org/', false], ['a/b:c', false], ['1:a', false], ['', false],
+    ['urn:a b', false], ['https://data.example.org/a/../b', false], ['https:a', false],
+  ] as const
+  for (const [name, isOne] of rows) t.equal(isNameable(name), isOne, name)
+  t.end()
 })
 
 void t.test('init without a dataset for the rules proposes a name that no dataset has', async (t) => {
