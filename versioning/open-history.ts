@@ -1,6 +1,7 @@
 // Opening an application's history: journal and version index in one database, and the relay between them
 // and the repository.
 import { randomUUID } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
 import type { Version } from './change.js'
 import { caughtSetback, isFailure, orThrow, type Setback } from './failure.js'
 import { documentOfPath, documentPath, graphOfPath, graphPath, LONGEST_PATH } from './git/document-path.js'
@@ -72,7 +73,9 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
   const pathOf = (document: string): string => (takesOthers ? graphPath : documentPath)(document, base, prefix)
   try {
     const onlyNewest = options.repository === 'newest'
-    const repository = options.repository === 'newest' ? await openNewestContents(database, folder) : options.repository
+    // Named after its real path, as a repository on this disk: an operator's command may spell the folder otherwise.
+    const repository =
+      options.repository === 'newest' ? await openNewestContents(database, await realpath(folder)) : options.repository
     const limits = { ...LIMITS, ...options.limits }
     const iri = await logIriOf(database)
     const { writeLog = makeWriteLog(iri) } = options

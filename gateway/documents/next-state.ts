@@ -16,7 +16,8 @@ export function lastModifiedOf(graph: Pick<Graph, 'triples'>, document: string):
   return times.length > 0 ? Math.max(...times) : undefined
 }
 
-const ON_CREATION = [DCT('created'), DCT('creator'), ACL('owner')]
+const OF_CREATION = [DCT('created'), DCT('creator')]
+const ON_CREATION = [...OF_CREATION, ACL('owner')]
 /** The properties that the gateway manages. */
 export const MANAGED: ReadonlySet<string> = new Set([
   ...ON_CREATION,
@@ -93,6 +94,21 @@ export function provenanceOfNew({ document, agent, now }: Pick<Write, 'document'
   const created = triple(document, DCT('created'), typed(dateTime(now), XSD('dateTime')))
   if (agent === undefined) return [created]
   return [created, triple(document, DCT('creator'), iri(agent)), triple(document, ACL('owner'), iri(agent))]
+}
+
+/**
+ * The managed triples of a graph that becomes a document, which says itself when and by whom it was created (design 3).
+ * Undefined if it does not. Who owns the document is never taken from there: that would be a right.
+ */
+export function provenanceOfMoved(
+  { document, agent, now }: Pick<Write, 'document' | 'agent' | 'now'>,
+  lines: readonly string[],
+): Graph | undefined {
+  const own = lines.filter((line) => OF_CREATION.some((property) => line.startsWith(`<${document}> <${property}> `)))
+  const kept = readNTriples(own.join('\n')) ?? []
+  if (kept.length === 0) return undefined
+  const isKept = ({ predicate }: Quad): boolean => kept.some((one) => one.predicate.value === predicate.value)
+  return graphOf([...kept, ...provenanceOfNew({ document, agent, now }).filter((one) => !isKept(one))])
 }
 
 export function provenanceAfter(current: Graph, document: string, now: number): Quad[] {

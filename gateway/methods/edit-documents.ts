@@ -22,15 +22,22 @@ export interface FoundDocument {
   readonly mode: 'Append' | 'Write' | undefined
 }
 
+interface Edited {
+  readonly text: string
+  readonly isCleared: boolean
+  isMoved(line: string): boolean
+}
+
 /**
  * @param text of the update
  * @param isCleared true if the update clears every graph that its agent may read
+ * @param isMoved true if the line comes from another graph, and the agent may change everything
  */
 export async function changesOf(
   context: Context,
   documents: readonly FoundDocument[],
   edits: readonly GraphEdit[],
-  { text, isCleared }: { readonly text: string; readonly isCleared: boolean },
+  { text, isCleared, isMoved }: Edited,
 ): Promise<readonly WrittenChange[] | Problem> {
   const { files } = context.application
   /** Others may have written what the update has found, except documents that give the file. */
@@ -49,7 +56,7 @@ export async function changesOf(
     const by = { context, access, ...(mode === 'Append' && { appends: typesIn(iri, edit) }) }
     const refused = addsNoType({ current, by })
     if (refused) return refused
-    let next = await (current ? afterPatch(context, current, edit) : afterCreation(context, iri, edit.added))
+    let next = await (current ? afterPatch(context, current, edit) : afterCreation(context, iri, edit.added, isMoved))
     if (next === 'absent' && isCleared && isRoot(iri, context.application.base))
       next = await nextDocument(context, iri, { method: 'PUT', content: [] }, current, current)
     if (isFailure(next)) return next

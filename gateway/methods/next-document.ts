@@ -4,11 +4,11 @@ import { changedSum, sumOf } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { changedDocument, documentAfter, replacedDocument } from '../documents/changed-document.js'
 import { documentOf, isLarge, type Document } from '../documents/document.js'
-import { managedTriples, nextState } from '../documents/next-state.js'
+import { managedTriples, nextState, provenanceOfMoved } from '../documents/next-state.js'
 import type { LargeContent } from '../evaluation/reading.js'
 import type { Patched } from '../evaluation/run-patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { nTriplesLine, nTriplesOf } from '../rdf/graph.js'
+import { nTriplesLine, nTriplesOf, type Graph } from '../rdf/graph.js'
 import { mayBeRewritten } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
@@ -35,7 +35,8 @@ export async function nextDocument(
 ): Promise<NextOutcome> {
   const { method } = asked
   if (method === 'DELETE') return 'absent'
-  if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced, current))
+  if (method === 'PUT')
+    return orUnchanged(asked, current, afterPut(context, iri, asked, replaced && managedTriples(replaced), current))
   if (method === 'POST') return orUnchanged(asked, current, await afterPost(context, current!, asked))
   if (isFailure(asked.update)) return asked.update
   const sent = { update: asked.update, base: iri, forms: context.application.traits.literals() }
@@ -59,12 +60,11 @@ function afterPut(
   context: Context,
   iri: string,
   { content }: Pick<WriteRequest & { readonly method: 'PUT' }, 'content'>,
-  replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
+  managed: Graph | undefined,
   current?: Document,
 ): Next {
   const { base, cache } = context.application
-  const kept = replaced && managedTriples(replaced)
-  const write = { ...commonOf(context, iri), current: kept, agent: context.agent.webId }
+  const write = { ...commonOf(context, iri), current: managed, agent: context.agent.webId }
   if (isLargeContent(content)) return { document: replacedDocument(write, content), isRewritable: content.isRewritable }
   const next = nextState({ ...write, content })
   const sum = current && sumAfter(current, nTriplesOf(next), cache.tagKey)
@@ -121,12 +121,22 @@ export async function afterPatch(
   return { document, isRewritable: mayBeRewritten({ triples }, common.forms) }
 }
 
-/** For a document that an update of the SPARQL endpoint creates with these lines. */
-export async function afterCreation(context: Context, iri: string, added: readonly string[]): Promise<Next | Problem> {
+/**
+ * For a document that an update of the SPARQL endpoint creates with these lines.
+ * @param isMoved true if the line comes from another graph
+ */
+export async function afterCreation(
+  context: Context,
+  iri: string,
+  added: readonly string[],
+  isMoved: (line: string) => boolean,
+): Promise<Next | Problem> {
   const text = added.join('\n')
   const content = text.length > QUICKLY_CHANGED ? await largeContent(context, iri, text) : readNTriples(text)
   if (!content || content === 'unchanged') return problem('internal', 'The update gave triples that cannot be read.')
-  return isFailure(content) ? content : afterPut(context, iri, { content }, undefined)
+  if (isFailure(content)) return content
+  const write = { document: iri, agent: context.agent.webId, now: context.request.receivedAt }
+  return afterPut(context, iri, { content }, provenanceOfMoved(write, added.filter(isMoved)))
 }
 
 function largeContent(

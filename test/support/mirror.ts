@@ -77,14 +77,18 @@ export interface Place {
   run(stores: Pair, action: string, ...args: string[]): Promise<Ended>
 }
 
-/** A place with its own data folder and ports. */
-export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE, ...VERSIONED]): Promise<Place> {
+/** A place with its own data folder and ports. @param spelt the folder as `--data` gives it */
+export async function makePlace(
+  t: Test,
+  flags: readonly string[] = [...OUTSIDE, ...VERSIONED],
+  spelt: (folder: string) => string = (folder) => folder,
+): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const [port, management] = [await freePort(), await freePort()]
   shareCertificates(port, folder)
   const ports = ['--https', String(port), '--management', String(management)]
-  const args = [...flags, ...ports, '--data', folder]
+  const args = [...flags, ...ports, '--data', spelt(folder)]
   const base = `https://localhost:${port}/`
   const repository = join(folder, 'history', encodeURIComponent(`localhost:${port}/`), 'repository.git')
   const operator = makeClient({ port: management })

@@ -10,6 +10,8 @@ import { vocabularyTerms } from './vocabulary-terms.js'
 import type { Arguments } from '../../configuration/flags.js'
 import type { EndpointNames } from '../../documents/endpoint-names.js'
 import type { Names } from '../../documents/iri-spelling.js'
+import { hasDefaultGraph } from '../../mirror/other-graphs.js'
+import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
 import { surveyOf } from '../../survey/survey.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { eachGraph } from '../../stores/graph-names.js'
@@ -118,10 +120,16 @@ async function searchIn(
   const ofRules: string[] = []
   const failed = await eachGraph(rules.store, {}, (graph) => void ofRules.push(graph))
   if (failed) return failed
-  const members = [
+  const members: Searched[] = []
+  for (const one of [
     { ...member, graphs },
     { ...rules, graphs: ofRules },
-  ]
+  ]) {
+    // The union of the other graphs changes with them.
+    const hasOwn = await hasDefaultGraph(one.store, {})
+    if (isFailure(hasOwn)) return hasOwn
+    members.push(hasOwn ? { ...one, graphs: [...one.graphs, DEFAULT_GRAPH] } : one)
+  }
   const sought = { moves, beginnings: renames?.beginnings ?? [], endpoints }
   if (given.values.has('vocabulary')) return { members, sought: { ...sought, terms: new Set() } }
   const show = makeProgress(terminal)

@@ -5,6 +5,7 @@ import type { CountedReferences } from './look-through.js'
 import type { AdoptionPlan, RefusedMove, RulesAbout } from './plan.js'
 import type { TakenBack } from './take-back.js'
 import type { UndoneChange } from './undo-file.js'
+import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
 import { KIND_TEXTS, type Counted, type GraphKind, type Survey } from '../../survey/survey.js'
 
 const WIDTH = 8
@@ -15,7 +16,7 @@ const counted = (count: number, what: Texts): string => `${String(count).padStar
 const graphsText = (count: number): string => `${count} ${textFor(count, ['graph', 'graphs'])}`
 const LONGEST_NAME = 200
 const cut = (text: string): string => (text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text)
-const nameText = (name: string): string => `<${cut(name)}>`
+const nameText = (name: string): string => (name === DEFAULT_GRAPH ? 'the default graph' : `<${cut(name)}>`)
 const examplesOf = (examples: readonly string[]): string[] =>
   examples.map((one) => `${' '.repeat(WIDTH + 3)}${nameText(one)}`)
 

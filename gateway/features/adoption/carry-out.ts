@@ -8,6 +8,7 @@ import { whyTaken, type Move, type AdoptionPlan, type RefusedMove, type TypedMov
 import {
   inReferenceParts,
   referenceTriples,
+  shareOf,
   updateOfMove,
   updateOfType,
   updatesInPlace,
@@ -149,7 +150,7 @@ const referencesStep = ({ graph, pairs }: GraphReferences, base: string): Adopti
   graph,
   kind: 'references',
   change: { kind: 'references', base, graph, pairs },
-  work: { base, updates: updatesInPlace({ graph, pairs }), graphs: 1 },
+  work: { base, updates: updatesInPlace({ graph, pairs }), graphs: shareOf({ graph, pairs }) },
 })
 
 const moveStep = (

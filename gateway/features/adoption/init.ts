@@ -27,7 +27,7 @@ import { fusekiEndpoints } from '../../stores/http-store.js'
 import { storeFindings } from '../../survey/stores.js'
 import { surveyOf } from '../../survey/survey.js'
 import { answered, confirmed, surveyText } from './adoption-text.js'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 
 interface Applications {
@@ -269,32 +269,48 @@ interface Written {
   readonly flags: string
 }
 
-/** Never overwrites a file. */
+const CREDENTIALS = 'credentials.trig'
+
+/** Writes both files or none. Never overwrites a file. */
+async function writeFiles(
+  file: string,
+  system: string,
+  secrets: string | undefined,
+): Promise<undefined | CommandFailure> {
+  let isSecretWritten = false
+  try {
+    if (secrets !== undefined) {
+      await writeFile(CREDENTIALS, secrets, { flag: 'wx', mode: 0o600 })
+      isSecretWritten = true
+    }
+    await writeFile(file, system, { flag: 'wx' })
+    return undefined
+  } catch (error) {
+    // Without the system configuration, the next try would stumble over the credentials of this one.
+    if (isSecretWritten) await rm(CREDENTIALS, { force: true })
+    const { code, path } = error as NodeJS.ErrnoException
+    const fix = path === CREDENTIALS ? 'Move it away.' : 'Move it away, or give another name with --out.'
+    const detail = code === 'EEXIST' ? `${path} already exists. ${fix}` : `${path ?? file} cannot be written (${code}).`
+    return { failure: 'start.failed', detail }
+  }
+}
+
 async function write(
   { file, applications, isOpen, flags }: Written,
   settings: Settings,
   terminal: Terminal,
 ): Promise<number> {
   const secrets = secretsOf(applications)
-  try {
-    await writeFile(file, systemOf(applications, isOpen, settings.data), { flag: 'wx' })
-    if (secrets !== undefined) await writeFile('credentials.trig', secrets, { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException
-    const detail =
-      code === 'EEXIST'
-        ? `${path} already exists. Move it away, or give another name with --out.`
-        : `${path ?? file} cannot be written (${code}).`
-    return fail(terminal, { failure: 'start.failed', detail })
-  }
-  const credentials = secrets === undefined ? '' : ' --credentials credentials.trig'
+  const failed = await writeFiles(file, systemOf(applications, isOpen, settings.data), secrets)
+  if (failed) return fail(terminal, failed)
+  const credentials = secrets === undefined ? '' : ` --credentials ${CREDENTIALS}`
   const data = settings.data === DEFAULT_DATA ? '' : ` --data ${shellWord(settings.data)}`
   const given = `--config ${shellWord(file)}${credentials}${data}${flags}`
   const { endUser, admin } = applications
   const adminFlag = admin.base === `${endUser.base}admin/` ? '' : ` --admin ${admin.base}`
   terminal.out(
     [
-      `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next (in a clone, with npx before each):`,
+      `${file} is written${secrets === undefined ? '' : `, and ${CREDENTIALS}`}. Next (in a clone, with npx before each):`,
       `  triplegate serve ${given} --enforce=false --log-format json 2>>triplegate.log`,
       '    observes your clients and refuses nothing yet; the first start creates certificates and rules;',
       `  triplegate adopt ${endUser.base} --names --containers --dry-run${adminFlag}${data}`,

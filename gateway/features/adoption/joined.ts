@@ -15,7 +15,7 @@ export type JoinWork =
   | {
       readonly base: string
       readonly updates: readonly string[]
-      /** How many graphs the updates name. */
+      /** How many graphs the updates name; Infinity if they share no request with others. */
       readonly graphs: number
     }
   | { act(): Promise<JoinOutcome> }

@@ -12,6 +12,7 @@ export interface AdoptedMember {
 
 /** An application with its graphs. */
 export interface Searched extends AdoptedMember {
+  /** Names, and DEFAULT_GRAPH if it has triples of its own. */
   readonly graphs: readonly string[]
 }
 

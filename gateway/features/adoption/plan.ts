@@ -50,6 +50,8 @@ export interface RefusedMove {
   readonly why: string
 }
 
+const NOT_NAMEABLE = 'its name is relative, or has dot segments or invalid characters: load it again with another name'
+
 export const whyTaken = (to: string): string => `<${to}> already exists: merge the two graphs yourself`
 
 const namesTyped = (type: string): string => `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?g a <${DH(type)}> } }`
@@ -116,7 +118,7 @@ function movesOf(
   return moves
 
   function whyNot(graph: string, to: string): string | undefined {
-    if (!isNameable(graph)) return 'its name has dot segments or invalid characters: load it again with another name'
+    if (!isNameable(graph)) return NOT_NAMEABLE
     if (endpoints.has(to))
       return `<${to}> is the name of an endpoint: give the graph another name, --rename '${graph}=${endpoints.instead(to)}'`
     if (documents.has(to)) return whyTaken(to)

@@ -4,6 +4,7 @@ import { MANAGED } from '../../documents/next-state.js'
 import type { Problem } from '../../problem.js'
 import { nTriplesTerm } from '../../rdf/graph.js'
 import { DEF, DH, RDF } from '../../rdf/vocabulary.js'
+import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
 import { selectEach } from '../../stores/select.js'
 import type { GraphStore } from '../../stores/store.js'
 import type { EndpointNames } from '../../documents/endpoint-names.js'
@@ -26,6 +27,7 @@ export interface Sought {
 }
 
 export interface GraphReferences {
+  /** A name, or DEFAULT_GRAPH. */
   readonly graph: string
   readonly pairs: readonly RenamedPair[]
 }
@@ -79,8 +81,10 @@ export async function changesIn(
 ): Promise<readonly ReferenceChanges[] | Problem> {
   const { moves, beginnings, terms } = sought
   const filter = ['s', 'p', 'o'].map((variable) => `(${beginsAsSought(variable, beginnings)})`).join(' || ')
-  const query = `SELECT ?g ?s ?p ?o WHERE { VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }
-  GRAPH ?g { ?s ?p ?o FILTER(${filter}) } }`
+  const named = graphs.filter((graph) => graph !== DEFAULT_GRAPH)
+  const own = named.length === graphs.length ? [] : [`{ ?s ?p ?o FILTER(${filter}) BIND(<${DEFAULT_GRAPH}> AS ?g) }`]
+  const ofNamed = `{ VALUES ?g { ${named.map((graph) => `<${graph}>`).join(' ')} } GRAPH ?g { ?s ?p ?o FILTER(${filter}) } }`
+  const query = `SELECT ?g ?s ?p ?o WHERE { ${[ofNamed, ...own].join('\n  UNION ')} }`
   const seen = new Map<string, Seen>()
   const failed = await selectEach(store, query, ['g', 's', 'p', 'o'], {}, ([g, ...row]) => {
     const own = seen.get(g!.value) ?? { iris: new Set(), triples: new Map() }
@@ -106,10 +110,13 @@ export async function changesIn(
   })
 }
 
+const within = (graph: string, triple: string): string =>
+  graph === DEFAULT_GRAPH ? triple : `GRAPH <${graph}> { ${triple} }`
+
 /** Finds the triples with these IRIs through the indexes of the store. */
 function lookedUp(graph: string, iris: readonly string[]): string {
   const values = iris.map((iri) => `<${iri}>`).join(' ')
-  const parts = ['s', 'o', 'p'].map((at) => `{ VALUES ?${at} { ${values} } GRAPH <${graph}> { ?s ?p ?o } }`)
+  const parts = ['s', 'o', 'p'].map((at) => `{ VALUES ?${at} { ${values} } ${within(graph, '?s ?p ?o')} }`)
   return parts.join('\n  UNION ')
 }
 
@@ -123,6 +130,12 @@ export function inReferenceParts<T>(all: readonly T[], size: number): (readonly 
 export const updatesInPlace = ({ graph, pairs }: GraphReferences): readonly string[] =>
   inReferenceParts(pairs, AT_ONCE).map((some) => changing(graph, some))
 
+/**
+ * The share of one request that these updates take (joined.ts). The store may have to carry out those of the default
+ * graph, and would give documents in the same request no managed triples (design 3).
+ */
+export const shareOf = ({ graph }: GraphReferences): number => (graph === DEFAULT_GRAPH ? Infinity : 1)
+
 function changing(graph: string, pairs: readonly RenamedPair[]): string {
   const rows = pairs.map(([before, after]) => `(<${before}> <${after}>)`).join(' ')
   const terms = ['s', 'p', 'o'].map(
@@ -130,7 +143,7 @@ function changing(graph: string, pairs: readonly RenamedPair[]): string {
       `OPTIONAL { VALUES (?${one} ?${one}1) { ${rows} } } BIND(COALESCE(?${one}1, ?${one}) AS ?new${one.toUpperCase()})`,
   )
   const found = lookedUp(graph, pairs.map(([before]) => before)) // prettier-ignore
-  return `DELETE { GRAPH <${graph}> { ?s ?p ?o } } INSERT { GRAPH <${graph}> { ?newS ?newP ?newO } }
+  return `DELETE { ${within(graph, '?s ?p ?o')} } INSERT { ${within(graph, '?newS ?newP ?newO')} }
 WHERE { ${found}\n${terms.join('\n')} }`
 }
 

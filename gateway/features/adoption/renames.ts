@@ -2,7 +2,7 @@
 import { documentNameOf, withOtherScheme } from '../../documents/misspelt-urls.js'
 import type { Names } from '../../documents/iri-spelling.js'
 import type { Failure } from '../../problem.js'
-import { hasDotSegment, isCompleted } from '../../sparql/language/tokens.js'
+import { hasDotSegment, isAbsolute, isCompleted } from '../../sparql/language/tokens.js'
 
 /** `from` and `to`: whole names, or prefixes that are exchanged. */
 export interface RenameRule {
@@ -56,4 +56,4 @@ export function renamesOf(rules: readonly RenameRule[], base: string, { nameOf, 
 
 /** True if SPARQL can express the name. */
 export const isNameable = (iri: string): boolean =>
-  !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri) && !isCompleted(iri)
+  isAbsolute(iri) && !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri) && !isCompleted(iri)

@@ -8,7 +8,7 @@ import { graphContents, type GraphContent } from './graph-contents.js'
 import { perform, type JoinOutcome, type JoinWork } from './joined.js'
 import type { AdoptedMember } from './look-through.js'
 import type { RefusedMove } from './plan.js'
-import { inReferenceParts, updateBack, updatesInPlace, type RenamedPair } from './references.js'
+import { inReferenceParts, shareOf, updateBack, updatesInPlace, type RenamedPair } from './references.js'
 import type { UndoneChange } from './undo-file.js'
 
 export interface TakenBack {
@@ -154,7 +154,7 @@ async function referencesBack(all: readonly UndoneChange[], means: Means, refuse
   const workOf = ({ base, graph, pairs }: Of<'references'>): JoinWork => ({
     base,
     updates: updatesInPlace({ graph, pairs: pairs.map(([before, after]) => [after, before] as const) }),
-    graphs: 1,
+    graphs: shareOf({ graph, pairs }),
   })
   return performAll(stepsOf(changed, ({ graph }) => graph, workOf), means, refused, (done) => means.report('references', done, changed.length)) // prettier-ignore
 }

@@ -158,7 +158,7 @@ function keyOf(change: UndoneChange): string {
   }
 }
 
-const isIri = (value: unknown): boolean => typeof value === 'string' && isNameable(value) && value.includes(':')
+const isIri = (value: unknown): boolean => typeof value === 'string' && isNameable(value)
 const areAll = (value: unknown, test: (one: unknown) => boolean): boolean => Array.isArray(value) && value.every(test)
 const isPair = (value: unknown): boolean => areAll(value, isIri) && (value as unknown[]).length === 2
 const isTriple = (value: unknown): boolean => typeof value === 'string' && readNTriples(value)?.length === 1

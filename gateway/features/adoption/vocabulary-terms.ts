@@ -2,6 +2,7 @@
 // graph that describes them, so renaming does not change them.
 import { isFailure, type Problem } from '../../problem.js'
 import { ACL, OWL, RDF, RDFS, SH } from '../../rdf/vocabulary.js'
+import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
 import { selectEach } from '../../stores/select.js'
 import { graphsOf, inShares, type AdoptedMember, type Searched } from './look-through.js'
 import { beginsAsSought, isChanged, type Sought } from './references.js'
@@ -38,7 +39,10 @@ export async function vocabularyTerms(
   for (const member of members) {
     const failed = await collect(member)
     if (failed) return failed
-    for await (const { graphs, answer } of inShares(member.graphs, (some) => collect(member, some))) {
+    for await (const { graphs, answer } of inShares(
+      member.graphs.filter((graph) => graph !== DEFAULT_GRAPH),
+      (some) => collect(member, some),
+    )) {
       if (isFailure(answer)) return answer
       report((done += graphs.length), graphsOf(members))
     }

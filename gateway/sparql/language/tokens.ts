@@ -62,7 +62,8 @@ const TOKEN = new RegExp(
   'yu',
 )
 
-const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
+/** RFC 3986 §3.1: it begins with a scheme. SPARQL completes other names with the base (SPARQL 1.1 §4.1.1.1). */
+export const isAbsolute = (iri: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:/.test(iri)
 
 /** The tokens of a text. Prefixed names become IRIs, and PREFIX is removed; so is BASE if nothing depends on it. */
 export function tokensOf(text: string, base: string): Tokens | Flaw {
@@ -206,7 +207,7 @@ function makePrologue(document: string): Prologue {
     const reference = iriWithoutEscapes(written)
     if (reference === undefined) return malformed('unexpected escape: it stands for a character that no IRI has')
     if (isCompleted(reference)) return malformed(COMPLETED)
-    if (ABSOLUTE.test(reference)) return hasDotSegment(reference) ? malformed(DOT_SEGMENT) : reference
+    if (isAbsolute(reference)) return hasDotSegment(reference) ? malformed(DOT_SEGMENT) : reference
     try {
       return resolve(reference, base)
     } catch {

@@ -14,6 +14,7 @@ import type { UpdateAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import { joined, touchesOf, type Solutions, type Touch } from '../language/touches.js'
 import type { UpdatePlan } from '../language/update-plan.js'
+import { hasLine } from '../../rdf/sorted-lines.js'
 import type { GraphEdit } from '../../stores/store.js'
 import {
   findGraphs,
@@ -258,7 +259,9 @@ async function planOf(
   // The traits say whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const isCleared = plan.open?.clears !== undefined || plan.search?.clears === true
-  const changes = await changesOf(context, graphs.documents, edits, { text, isCleared })
+  const isMoved = (line: string): boolean =>
+    rights.isFree && copies.some(({ nTriples }) => nTriples !== undefined && hasLine(nTriples, line))
+  const changes = await changesOf(context, graphs.documents, edits, { text, isCleared, isMoved })
   // These are locked, unlike those that variables have found.
   const read = pinned.flatMap(({ graph, touch, isRead }) =>
     isRead && !touch && graph !== DEFAULT_GRAPH ? [graph] : [],

@@ -11,7 +11,7 @@ import { isFailure, problem } from '../../../../gateway/problem.js'
 import { endpointNames } from '../../../../gateway/features.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
 import { freshDataset, reasonWithoutFuseki } from '../../../support/stores.js'
-import { makeWorld, ttl } from '../../../support/world.js'
+import { makeWorld, ttl, type World } from '../../../support/world.js'
 
 const ENDPOINT_NAMES = await endpointNames()
 
@@ -102,24 +102,70 @@ void t.test('a store is asked about its graphs, however many IRIs they have', as
   t.equal(await termsIn(0), 'store.time', 'an unknown result does not count as none')
 })
 
+/** The command, as the owner. */
+function adoptIn(world: World): (...argv: string[]) => Promise<{ code: number; out: string }> {
+  writeFileSync(join(world.folder, 'owner.pem'), world.pemOf('owner'))
+  return async (...argv) => {
+    let out = ''
+    const take = (text: string | Buffer): void => void (out += String(text))
+    const terminal = { out: take, error: take, waiting: () => undefined, interactive: false, now: Date.now }
+    return { code: await runCommand(['adopt', world.base, '--data', world.folder, ...argv], {}, terminal), out }
+  }
+}
+
+const undoFile = (out: string): string => /adopt --undo (\S+)/.exec(out)![1]!
+
+for (const type of ['mem', 'tdb2', 'union'] as const) {
+  void t.test(`references in the default graph: ${type}`, { skip }, async (t) => {
+    const datasets = [await freshDataset(t, type), await freshDataset(t)] as const
+    const [endUser, admin] = datasets.map((url) => openHttpStore(fusekiEndpoints(url)))
+    t.teardown(() => [endUser, admin].forEach((store) => store!.close()))
+    const world = await makeWorld(t, { endUser: endUser!, admin: admin! })
+    const adopt = adoptIn(world)
+    const [from, to] = [`${world.base}m`, `${world.base}m/`]
+    const nTriples = { 'Content-Type': 'application/n-triples', Accept: 'application/n-triples' }
+    const loaded = async (dataset: string, body: string): Promise<void> =>
+      void t.ok((await fetch(`${dataset}/data?default`, { method: 'PUT', headers: nTriples, body })).ok)
+    const ownOf = async (dataset: string): Promise<string[]> =>
+      (await (await fetch(`${dataset}/data?default`, { headers: nTriples })).text()).replace(/_:\S+/g, '_:b').split('\n').filter(Boolean).sort() // prettier-ignore
+    const OWN = [
+      `<urn:dg> <urn:about> <${from}> .`,
+      `<urn:dg> <urn:about> <${from}#x> .`,
+      `_:b <urn:about> "${from}" .`,
+    ]
+    const [mine, ofRules] = [[...OWN].sort(), [`<urn:rules> <urn:about> <${from}> .`]]
+    t.equal(await endUser!.replace(from, `<${from}> <urn:see> <${from}#x> .\n`), undefined)
+    // The store does not write to the default graph if it is a union.
+    if (type !== 'union') await loaded(datasets[0], mine.join('\n'))
+    await loaded(datasets[1], ofRules[0]!)
+    const [before, rulesBefore] = [await ownOf(datasets[0]), await ownOf(datasets[1])]
+    const planned = await adopt('--names', '--references', '--dry-run')
+    t.match(planned, { code: 0, out: type === 'union' ? /^ +2 triples change, in 2 graphs$/m : /^ +4 triples change, in 3 graphs$/m }) // prettier-ignore
+    t.match(planned.out, /^ +1 in the default graph, such as\n +<urn:rules> /m)
+    if (type !== 'union') t.match(planned.out, /^ +2 in the default graph, such as\n +<urn:dg> /m)
+    const done = await adopt('--names', '--references', '--yes')
+    t.equal(done.code, 0, done.out)
+    const renamed = (line: string): string => line.replaceAll(`<${from}`, `<${to}`)
+    if (type !== 'union') t.strictSame(await ownOf(datasets[0]), mine.map(renamed).sort())
+    t.strictSame(await ownOf(datasets[1]), ofRules.map(renamed))
+    t.match(String(await endUser!.read(to)), `<${to}> <urn:see> <${to}#x> .`)
+    t.match(await adopt('--undo', undoFile(done.out), '--yes'), { code: 0, out: /^Undone: 1 graph /m })
+    if (type !== 'union') t.strictSame(await ownOf(datasets[0]), before)
+    t.strictSame(await ownOf(datasets[1]), rulesBefore)
+    t.equal(String(await endUser!.read(from)), `<${from}> <urn:see> <${from}#x> .\n`)
+  })
+}
+
 void t.test('adopt in front of Fuseki', { skip }, async (t) => {
   const dataset = await freshDataset(t)
   const [endUser, admin] = [dataset, await freshDataset(t)].map((url) => openHttpStore(fusekiEndpoints(url)))
   t.teardown(() => [endUser, admin].forEach((store) => store!.close()))
   const world = await makeWorld(t, { endUser: endUser!, admin: admin! }, { flags: ['--dataset-path', '/ds'] })
   const { base } = world
-  const file = join(world.folder, 'owner.pem')
-  writeFileSync(file, world.pemOf('owner'))
-  const adopt = async (...argv: string[]): Promise<{ code: number; out: string }> => {
-    let out = ''
-    const take = (text: string | Buffer): void => void (out += String(text))
-    const terminal = { out: take, error: take, waiting: () => undefined, interactive: false, now: Date.now }
-    return { code: await runCommand(['adopt', base, '--data', world.folder, ...argv], {}, terminal), out }
-  }
+  const adopt = adoptIn(world)
   /** The lines without the labels of blank nodes. */
   const linesOf = async (graph: string): Promise<string[]> =>
     String((await endUser!.read(graph)) ?? '').replace(/_:\S+/g, '_:b').split('\n').filter(Boolean).sort() // prettier-ignore
-  const undoFile = (out: string): string => /adopt --undo (\S+)/.exec(out)![1]!
   const load = async (): Promise<[string[], string[]]> => {
     for (const [graph, body] of [[ORG, ONTOLOGY], ['urn:data', DATA]] as const) // prettier-ignore
       await fetch(`${dataset}/data?graph=${encodeURIComponent(graph)}`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body }) // prettier-ignore
@@ -163,6 +209,8 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.match(done, { code: 0, out: /^Done: 1 graph renamed, references changed in 3 graphs/m })
     const own = (line: string): string => line.replace(new RegExp(`<${ORG}(#acme)?>`, 'g'), `<${to}$1>`)
     t.strictSame(await linesOf('urn:data'), data.map(own).sort())
+    const created = (await linesOf(to)).filter((line) => line.includes('/terms/created>'))
+    t.strictSame(created, [`<${to}> <http://purl.org/dc/terms/created> "2019" .`], 'its creation date stays')
     t.match(await ruleNow(), `<${to}>`)
     t.notMatch(await ruleNow(), `<${ORG}>`)
     t.match(await adopt('--undo', undoFile(done.out), '--dry-run'), { code: 0, out: /^ +1 graph gets its old name$/m })
@@ -211,6 +259,17 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.match(renamed, { code: 0, out: /^Done: 1 graph renamed, references changed in 0 graphs/m })
     t.equal((await world.as('owner')('GET', '/admin/acl/authorizations/sparql-endpoint/')).text, rulesBefore)
     t.equal((await world.as('stranger')('GET', '/sparql?query=ASK%20%7B%7D')).status, 200, 'identified agents query')
+  })
+
+  await t.test('a graph with a relative name, which SPARQL would complete', async (t) => {
+    const body = '<urn:s> <urn:p> "r" <rel/graph> .\n'
+    t.ok((await fetch(`${dataset}/data`, { method: 'POST', headers: { 'Content-Type': 'application/n-quads' }, body })).ok) // prettier-ignore
+    const out = /<rel\/graph>: its name is relative, or has .*: load it again with another name$/m
+    for (const run of ['--dry-run', '--yes']) {
+      const done = await adopt('--rename', `rel/graph=${base}rel/`, run)
+      t.match(done, { code: 1, out })
+      t.notMatch(done.out, /does not exist|is renamed/)
+    }
   })
 
   await t.test('two runs within the same second have a file each', (t) => {

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,7 +14,7 @@ import { parseSettings } from '../../../../gateway/configuration/settings.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { makeNames } from '../../../../gateway/documents/iri-spelling.js'
-import { renamesOf, ruleOf, rulesForNames } from '../../../../gateway/features/adoption/renames.js'
+import { isNameable, renamesOf, ruleOf, rulesForNames } from '../../../../gateway/features/adoption/renames.js'
 import { isDocumentOf } from '../../../../gateway/documents/document.js'
 import { graphKindOf } from '../../../../gateway/survey/survey.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
@@ -97,6 +97,17 @@ void t.test('adopt: the URL that a graph gets', async (t) => {
   ])
     // prettier-ignore
     t.match(ruleOf(text, isDocument), { failure: 'rule.wrong' }, text)
+})
+
+void t.test('the names of graphs that SPARQL can express', (t) => {
+  // prettier-ignore
+  const rows = [
+    ['urn:a', true], ['https://data.example.org/Straße/', true], ['x+y-z.1:a', true],
+    ['rel/graph', false], ['/graph', false], ['//data.example.org/', false], ['a/b:c', false], ['1:a', false], ['', false],
+    ['urn:a b', false], ['https://data.example.org/a/../b', false], ['https:a', false],
+  ] as const
+  for (const [name, isOne] of rows) t.equal(isNameable(name), isOne, name)
+  t.end()
 })
 
 void t.test('init without a dataset for the rules proposes a name that no dataset has', async (t) => {
@@ -204,11 +215,23 @@ void t.test('init and adopt', { skip }, async (t) => {
   const histories = ['local', '--admin-history', 'https://github.com/owner/rules', '--history-token', 'secret']
   const api = ['--history-api', 'https://api.example.org', '--data', 'data', '--yes']
   const init = ['init', dataset, '--base', base, '--admin-backend', admin, '--history', ...histories, ...api]
-  const ran = spawnSync(process.execPath, [resolve('dist/gateway/main.js'), ...init], {
-    cwd: own,
-    env: { PATH: process.env['PATH'] },
-    encoding: 'utf8',
-  })
+  const run = () =>
+    spawnSync(process.execPath, [resolve('dist/gateway/main.js'), ...init], {
+      cwd: own,
+      env: { PATH: process.env['PATH'] },
+      encoding: 'utf8',
+    })
+  for (const [taken, fix] of [
+    ['system.trig', /^triplegate: system\.trig already exists\. Move it away, or give another name with --out\.$/m],
+    ['credentials.trig', /^triplegate: credentials\.trig already exists\. Move it away\.$/m],
+  ] as const) {
+    writeFileSync(join(own, taken), '# mine')
+    t.match(run(), { status: 3, stderr: fix })
+    t.strictSame(readdirSync(own), [taken], 'no part of the configuration is written')
+    t.equal(readFileSync(join(own, taken), 'utf8'), '# mine')
+    rmSync(join(own, taken))
+  }
+  const ran = run()
   t.equal(ran.status, 0, ran.stdout + ran.stderr)
   t.match(ran.stdout, /serve --config system\.trig --credentials credentials\.trig --data data --https=?/)
   const files = ['--config', join(own, 'system.trig'), '--credentials', join(own, 'credentials.trig')]

@@ -1,7 +1,7 @@
 // Refusals of the mirror commands: they do not create missing parts, do not commit the deletion of lost documents, and
 // do not act on another store or repository than intended.
-import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmdirSync, symlinkSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import t from 'tap'
 import { ownData, RESTORE_FOLDER } from '../../../../gateway/start/own-data.js'
 import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
@@ -158,6 +158,37 @@ void t.test('a gateway with another store or repository than the settings name',
         t.notMatch(ended.err, '{', 'no JSON')
       }
       t.notOk(existsSync(join(other, 'history')))
+    })
+  }
+})
+
+void t.test('a log without a history, in a data folder with several names', async (t) => {
+  const row = rowsOf(t, 'none')
+  const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
+  t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
+  const links = temporaryFolder(t)
+  const relativeTo = (folder: string): string => relative(process.cwd(), folder)
+  const linkTo = (folder: string): string => {
+    const link = join(links, basename(folder))
+    symlinkSync(folder, link)
+    return link
+  }
+  const rows: [name: string, spelt: (folder: string) => string][] = [
+    ['a relative path', relativeTo],
+    ['a symbolic link', linkTo],
+  ]
+  for (const [name, spelt] of rows) {
+    await row(`the gateway has ${name}`, async (t) => {
+      const place = await makePlace(t, [...OUTSIDE, '--log', 'local'], spelt)
+      const { running } = await place.start(stores)
+      t.match(await place.run(stores, 'verify'), { code: 0, out: /equal/, err: '' }, 'the settings of the gateway')
+      const { https, management } = running.ports
+      const ports = ['--https', String(https), '--management', String(management)]
+      const asked = ['--application', place.base, ...ports, ...OUTSIDE, '--log', 'local']
+      const askedWith = (action: string, data: string) => command([action, ...asked, '--data', data])
+      t.match(await askedWith('sweep', place.folder), { code: 0, err: '' }, 'the absolute path')
+      const refused = { code: 3, out: '', err: /refuses: the repository of \S+ is \S+, not \S+\. Give/ }
+      t.match(await askedWith('verify', links), refused, 'another folder')
     })
   }
 })

@@ -110,6 +110,7 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
     }
   }
   const ITEM = `<${DH}Item>`
+  const me = `<${world.ownerWebId}>`
   // prettier-ignore
   const EDITS: [name: string, update: (iri: string) => string][] = [
     ['an insertion', (iri) => `INSERT DATA { GRAPH <${iri}> { <${iri}> ex:p 1 } }`],
@@ -140,13 +141,44 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
     const iri = world.origin + world.freshPath()
     t.equal((await send(`INSERT DATA { GRAPH <${iri}> { <${iri}> ex:p [ ex:q _:b ] . _:b ex:r 1 } }`)).status, 200)
     const { type, owner, creator, created, modified, parent } = await managed(iri)
-    const me = `<${world.ownerWebId}>`
     t.same([type, owner, creator, modified, parent], [[ITEM], [me], [me], [], [`<${world.base}>`]])
     t.equal(created!.length, 1)
     const lines = (await stored(iri))!
     t.notOk(lines.some((line) => line.includes('_:')))
     t.equal(lines.filter((line) => line.includes(`<${iri}#id`)).length, 3)
   })
+  const KNOWN = ['"2001-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>', '<http://example.org/someone>']
+  const source = (iri: string): string => `<${iri}> dct:created "2001-01-01T00:00:00Z"^^xsd:dateTime ; dct:creator ex:someone ; acl:owner ex:someone ; dct:modified "2002" ; ex:p 1` // prettier-ignore
+  const copied = (iri: string): string => `INSERT { GRAPH <${iri}> { ?s ?p ?o } } WHERE { GRAPH ex:known { ?s ?p ?o } }`
+  // prettier-ignore
+  const MOVES: [name: string, who: string, update: (iri: string) => string, created: boolean, creator: boolean][] = [
+    ['INSERT and DROP', 'owner', (iri) => `${copied(iri)} ; DROP SILENT GRAPH ex:known`, true, true],
+    ['MOVE', 'owner', (iri) => `MOVE ex:known TO <${iri}>`, true, true],
+    ['only the creator', 'owner', (iri) => `INSERT { GRAPH <${iri}> { ?s ?p ?o } } WHERE { GRAPH ex:known { ?s ?p ?o } FILTER(?p != dct:created) }`, false, true],
+    ['the owner alone: nothing stays', 'owner', (iri) => `INSERT { GRAPH <${iri}> { ?s acl:owner ?o } } WHERE { GRAPH ex:known { ?s acl:owner ?o } }`, false, false],
+    ['the text of the update says so', 'owner', (iri) => `INSERT DATA { GRAPH <${iri}> { ${source(iri)} } }`, false, false],
+    ['an agent with fewer rights', 'stranger', (iri) => `INSERT { GRAPH <${iri}> { ?s ?p ?o } } WHERE { GRAPH <${iri.replace('/new/', '/known/')}> { ?s ?p ?o } }`, false, false],
+  ]
+  for (const [name, who, body, isCreated, isCreator] of MOVES) {
+    await row(`a graph that says when and by whom it was created becomes a document: ${name}`, async (t) => {
+      const folder = await make('<> a dh:Container .')
+      const iri = `${folder}new/`
+      if (name !== 'the text of the update says so') await send(`INSERT DATA { GRAPH ex:known { ${source(iri)} } }`)
+      const known = await make(`${source(iri)} .`, path(`${folder}known/`))
+      const rule = '/admin/acl/authorizations/moves/'
+      await make(`<#a> a acl:Authorization ; acl:mode acl:Read, acl:Write ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <${folder}>, <${known}>, <${world.base}sparql> .`, rule) // prettier-ignore
+      t.equal((await send(body(iri), who)).status, 200)
+      const { created, creator, owner, modified, type } = await managed(iri)
+      const agent = who === 'owner' ? me : `<${world.webIdOf(who)}>`
+      t.equal(created![0] === KNOWN[0], isCreated, `created: ${created!.join()}`)
+      t.same([creator, owner, type], [[isCreator ? KNOWN[1] : agent], [agent], [ITEM]])
+      t.notMatch(owner, 'someone')
+      t.same([created!.length, modified!.length], [1, isCreated || isCreator ? 1 : 0])
+      t.notMatch(modified, '2002')
+      await send('DROP SILENT GRAPH ex:known')
+      await world.as('owner')('DELETE', rule)
+    })
+  }
   await row('an update that changes nothing writes nothing', async (t) => {
     const iri = await make('<> ex:p 1 .')
     const before = await stored(iri)
