@@ -9,8 +9,9 @@ import type { Refusal } from '../../pages/form-parts.js'
 import type { MadePage } from '../../pages/texts.js'
 import { describedIn } from '../../pages/triples-by-subject.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
-import { decideOn, lookUpDocument } from '../../request/access.js'
+import { decideOn } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
+import { documentToShow } from '../../request/decide-again.js'
 import { shownTo } from '../../request/hide-mailboxes.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import {
@@ -55,7 +56,7 @@ async function answerConflict(
   { context, document: { iri } }: { readonly context: Context; readonly document: { readonly iri: string } },
   { text, started }: Typed,
 ): Promise<Response | Problem> {
-  const facts = await lookUpDocument(context, iri, true)
+  const facts = await documentToShow(context, iri, true)
   if (isFailure(facts)) return facts
   const current = facts.kind === 'document' ? facts.document : undefined
   if (current && (isLarge(current) || !isWhole(current))) return tooLargeToEdit
@@ -102,7 +103,7 @@ export async function answerForm(decided: Decided<FormTarget, SentForm | undefin
   if (!reading.allowed) return accessRefused(reading, context, target.document)
   const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
   if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')
-  const facts = await lookUpDocument(context, target.document)
+  const facts = await documentToShow(context, target.document)
   if (isFailure(facts)) return facts
   const stored = facts.kind === 'document' ? facts.document : undefined
   if (!stored) return problem('document.absent', 'This document does not exist.')

@@ -11,8 +11,8 @@ import { isFailure, problem, type Problem } from '../../problem.js'
 import { dateTimeInSeconds } from '../../rdf/time-map-triples.js'
 import { graphOf, nTriplesOf } from '../../rdf/graph.js'
 import { readNTriples } from '../../rdf/read.js'
-import { lookUpDocument } from '../../request/access.js'
 import { hasMethod } from '../../request/admission.js'
+import { documentToShow } from '../../request/decide-again.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
 import type { Decided } from '../../request/route.js'
@@ -48,7 +48,7 @@ export async function answerRestore(
   const content = await asked.history.content(document, memento)
   if (isFailure(content)) return historyFailed(context, content)
   if (content === undefined || content.length > LARGEST) return tooLargeToEdit
-  const current = await lookUpDocument(context, document)
+  const current = await documentToShow(context, document)
   if (isFailure(current)) return current
   const stored = current.kind === 'document' ? current.document : undefined
   if (stored && (isLarge(stored) || !isWhole(stored) || isTooLargeToEdit(stored))) return tooLargeToEdit
