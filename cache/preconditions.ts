@@ -32,7 +32,7 @@ export function evaluatePreconditions(
   } else if (fields['if-unmodified-since'] !== undefined) {
     // RFC 9110 §13.1.4: the field is ignored if it is not a date, or if the resource has no modification date.
     const since = parseHttpDate(fields['if-unmodified-since'], now)
-    if (since !== undefined && current?.lastModified !== undefined && seconds(current.lastModified) > seconds(since)) {
+    if (since !== undefined && current?.lastModified !== undefined && isAfter(current.lastModified, since, now)) {
       return 'failed'
     }
   }
@@ -44,12 +44,19 @@ export function evaluatePreconditions(
     if (current && weakMatch(tags, current.entityTags)) return isSafe ? 'not-modified' : 'failed'
   } else if (isSafe && fields['if-modified-since'] !== undefined) {
     const since = parseHttpDate(fields['if-modified-since'], now)
-    if (since !== undefined && current?.lastModified !== undefined && seconds(current.lastModified) <= seconds(since)) {
+    if (since !== undefined && current?.lastModified !== undefined && !isAfter(current.lastModified, since, now)) {
       return 'not-modified'
     }
   }
   return 'proceed'
 }
+
+/**
+ * True if the change must be taken for a later one. A date in the future stays while the content changes (RFC 9110
+ * §8.8.2.1), so it never shows that nothing has changed.
+ */
+const isAfter = (changed: number, since: number, now: number): boolean =>
+  seconds(changed) > seconds(Math.min(since, now))
 
 // HTTP-dates have no fractions of a second.
 const seconds = (time: number): number => Math.floor(time / 1000)

@@ -14,6 +14,7 @@ import { decideOn, lookUp, type OwnTarget } from './request/access.js'
 import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
 import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
+import { whileAllowed } from './request/decide-again.js'
 import { identify } from './request/identify.js'
 import { namesOtherMethod, OTHER_METHOD } from './request/method-override.js'
 import { observe } from './request/observe.js'
@@ -108,7 +109,7 @@ function* answer(
   const asked: AskedRoute = { context, target, content: undefined }
   if (route.needs === 'open') {
     if (writes !== false && writesBeyond(agent.token, target)) return BEYOND_TOKEN
-    const outcome = yield* wait(route.answer(asked))
+    const outcome = yield* whileAllowed(context, undefined, route.answer(asked))
     return isFailure(outcome) ? yield* linked(outcome, asked) : outcome
   }
 
@@ -126,7 +127,9 @@ function* answer(
   // Refused as if it were not cached: above the limit, another answer would show that the document exists.
   if (!request.isAdmitted && !decision.allowed) return TOO_MANY_REQUESTS
   const outcome =
-    decision.allowed || decidesAgain ? yield* wait(route.answer(decided)) : refusalOf(decision, context, facts.iri)
+    decision.allowed || decidesAgain
+      ? yield* whileAllowed(context, decided, route.answer(decided))
+      : refusalOf(decision, context, facts.iri)
   return isFailure(outcome) ? yield* linked(outcome, decided, decidesAgain) : outcome
 }
 

@@ -100,6 +100,10 @@ export interface Trace {
   endedSession?: readonly [name: string, value: string]
   /** True once a write has begun: of documents, graphs, the settings or cached ontologies. */
   hasWritten: boolean
+  /** True once a step of the request had to wait: rules and tokens may have changed since. */
+  hasWaited: boolean
+  /** The fingerprint of the agent's rights to read graphs, if the answer uses them; 'several' after different ones. */
+  rights?: string
   storeMs: number
   /** Adds the time until the store has answered to `storeMs`. */
   store<T>(answer: Promise<T>): Promise<T>
@@ -117,9 +121,10 @@ export function noteProblem(trace: Pick<Trace, 'problem' | 'cause'>, { failure, 
 }
 
 /** Uses a monotonic clock, since the gateway's own may be set during a request. */
-export function makeTrace(continues: () => void = () => undefined): Trace {
-  return {
+export function makeTrace(works: () => void = () => undefined): Trace {
+  const trace: Trace = {
     hasWritten: false,
+    hasWaited: false,
     storeMs: 0,
     async store(answer) {
       const from = performance.now()
@@ -127,13 +132,17 @@ export function makeTrace(continues: () => void = () => undefined): Trace {
         return await answer
       } finally {
         this.storeMs += performance.now() - from
-        continues()
+        trace.continues()
       }
     },
     write(answer) {
       this.hasWritten = true
       return this.store(answer)
     },
-    continues,
+    continues() {
+      trace.hasWaited = true
+      works()
+    },
   }
+  return trace
 }

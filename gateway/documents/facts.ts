@@ -60,7 +60,8 @@ export const documentFactsOf = (iri: string, base: string, graph: Graph): Docume
   iri,
   types: typesOf(graph, iri, base),
   owners: irisOf(graph, iri, ACL('owner')),
-  lastModified: lastModifiedOf(graph, iri),
+  // Design 6: other graphs have no date that the gateway manages (RFC 9110 §13.1.3, §13.1.4).
+  lastModified: iri.startsWith(base) && iri.endsWith('/') ? lastModifiedOf(graph, iri) : undefined,
   decisions: noDecisions(),
 })
 

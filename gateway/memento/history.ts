@@ -14,7 +14,7 @@ import { type Problem, isFailure, problem } from '../problem.js'
 import { graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { type Facts, decideOn } from '../request/access.js'
-import { graphUrl } from '../request/agent-graph-rights.js'
+import { graphUrl, rightsOnGraphs } from '../request/agent-graph-rights.js'
 import type { Context } from '../request/context.js'
 import { mayReadState } from '../request/decide-on-state.js'
 import { hidesMailboxes } from '../request/hide-mailboxes.js'
@@ -106,6 +106,9 @@ export async function historyRequestOf(
   // The time of a refusal must not tell whether the document exists or existed.
   const leastTime = decision.allowed ? undefined : sleep(REFUSAL_MS)
   const { agent, application } = context
+  // Notes the rights by which versions are shown, for the decision after the wait for them (decide-again.ts).
+  const rights = rightsOnGraphs(context, 'Read')
+  if (isFailure(rights)) return rights
   const history = historyFor(application, facts)
   const isOther = facts.kind !== 'document'
   const document = isOther ? graphUrl(application, facts.iri) : facts.iri

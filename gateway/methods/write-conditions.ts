@@ -48,7 +48,7 @@ export function preconditions(context: Context, current: Document | undefined, m
   if (!shown || !mayRead || outcome.failure !== 'precondition.failed') return outcome
   // The client learns the current state, as by a read.
   const format = negotiate(context.accept, RDF_NAMES) ?? RDF_FORMATS[0]
-  const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
+  const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified, gateway)]
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
 

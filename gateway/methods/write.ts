@@ -253,7 +253,10 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
   const validators: Field[] =
     isFailure(decision) || !decision.allowed
       ? []
-      : [['ETag', entityTagOf(shownTo(context, document), format)], ...lastModifiedField(document.lastModified)]
+      : [
+          ['ETag', entityTagOf(shownTo(context, document), format)],
+          ...lastModifiedField(document.lastModified, context.gateway),
+        ]
   const fields: Field[] = [
     ...validators,
     ...(status === 201 ? [['Location', uriOf(document.iri)] as const] : []),

@@ -12,13 +12,13 @@ import { isFailure } from '../problem.js'
 import { isPublic, lastModifiedField, linkField } from './respond.js'
 
 export function agentFields(context: Context, decision: Decision, document: DocumentFacts, vary = 'Accept'): Field[] {
-  const { application, agent } = context
+  const { application, agent, gateway } = context
   const { iri, lastModified } = document
   if (!application.isDocument(iri)) return otherFields(context, decision, iri, vary)
   return [
     ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
     ['Vary', vary],
-    ...lastModifiedField(lastModified),
+    ...lastModifiedField(lastModified, gateway),
     ['Allow', allowedOn(context, iri)],
     ...SHOWN_ACCEPTS,
     wacAllow(context, decision, document),

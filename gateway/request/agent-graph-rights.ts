@@ -17,9 +17,25 @@ const REMEMBERED = 1000
  * @param settings whether the rules are enforced
  */
 export function rightsOnGraphs(
+  context: Pick<Context, 'application' | 'dataspace' | 'agent' | 'gateway' | 'trace'>,
+  mode: Mode,
+  settings: Pick<Gateway['settings'], 'enforce'> = context.gateway.settings,
+): GraphRights | Problem {
+  const rights = rightsByRules(context, mode, settings)
+  if (mode === 'Read' && settings === context.gateway.settings && !isFailure(rights)) noteRights(context, rights)
+  return rights
+}
+
+/** For the decision on an answer that had to wait (decide-again.ts). */
+function noteRights({ trace }: Pick<Context, 'trace'>, { fingerprint }: GraphRights): void {
+  trace.rights ??= fingerprint
+  if (trace.rights !== fingerprint) trace.rights = 'several'
+}
+
+function rightsByRules(
   { application, dataspace, agent, gateway }: Pick<Context, 'application' | 'dataspace' | 'agent' | 'gateway'>,
   mode: Mode,
-  settings: Pick<Gateway['settings'], 'enforce'> = gateway.settings,
+  settings: Pick<Gateway['settings'], 'enforce'>,
 ): GraphRights | Problem {
   const { access } = dataspace
   const index = access.current()

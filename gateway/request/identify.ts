@@ -1,6 +1,6 @@
 // Identifies the agent: from the credentials of a request to a WebID, an anonymous client, or a refusal. Profiles that
 // are documents of this gateway are read in process, others through the guarded fetcher.
-import type { Agent, KnownAgent } from './context.js'
+import type { Agent, Context, KnownAgent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
 import { isUntrusted } from '../../policies/fetch/fetch-failure.js'
@@ -167,6 +167,15 @@ function* tokenAgent(
   if (proved) return proved
   if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, asking)
   return tokenRefused(asking.trace, 'provider: no identity provider is configured')
+}
+
+/** The refusal of an access token that has ended since it identified the agent. */
+export function tokenEnded({ agent, dataspace, gateway, request, trace }: Context): Problem | undefined {
+  const { authorization } = request.fields
+  if (!agent.token || authorization === undefined) return undefined
+  const asked = { admin: dataspace.admin.base, network: () => request.network(), trace }
+  const proved = ACCESS_TOKEN_CHECK.in(gateway)?.agentIn(authorization, asked)
+  return isFailure(proved) ? proved : undefined
 }
 
 /**

@@ -125,8 +125,11 @@ export const answerMarks = (request: Request, answered: Response, trace: Trace, 
   ...idFields(request, answered),
 ]
 
-export const lastModifiedField = (time: number | undefined): Field[] =>
-  time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]
+/** RFC 9110 §8.8.2.1: never later than the time of the answer, in seconds. */
+export const lastModifiedField = (time: number | undefined, { now }: Pick<Gateway, 'now'>): Field[] =>
+  time === undefined || Math.floor(time / 1000) > Math.floor(now() / 1000)
+    ? []
+    : [['Last-Modified', formatHttpDate(time)]]
 
 /**
  * The error as an RDF `http:Response` (spec 2.2), in the format that `accept` prefers, or Turtle if it allows none.

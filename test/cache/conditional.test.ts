@@ -124,6 +124,16 @@ void t.test('RFC 9110 §13.2.2: order and outcome of preconditions', async (t) =
   }
 })
 
+void t.test('RFC 9110 §8.8.2.1: a date in the future does not show that nothing has changed', (t) => {
+  const future = NOW + 3_600_000
+  for (const since of [NOW - 60_000, NOW, future, future + 60_000]) {
+    const [date, current] = [formatHttpDate(since), { entityTags: ['"now"'], lastModified: future }]
+    t.equal(evaluatePreconditions({ 'if-modified-since': date }, current, true, NOW), 'proceed', `read: ${date}`)
+    t.equal(evaluatePreconditions({ 'if-unmodified-since': date }, current, false, NOW), 'failed', `write: ${date}`)
+  }
+  t.end()
+})
+
 void t.test('property: the sum of a changed set is that of the set after the change', (t) => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string()), fc.uniqueArray(fc.string()), (before, after) => {

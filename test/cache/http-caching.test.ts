@@ -116,7 +116,7 @@ async function ages({ row, cachedRow, make, owner, world }: Setting): Promise<vo
 
 const FORMATS = ['text/turtle', 'application/n-triples', 'application/rdf+xml', 'application/ld+json']
 
-async function validators({ row, make, owner }: Setting): Promise<void> {
+async function validators({ row, make, owner, world }: Setting): Promise<void> {
   await row('RFC 9110 §8.8.3: each format has a strong entity-tag of its own (spec 4.6)', async (t) => {
     const { path } = await make()
     const tags = await Promise.all(
@@ -139,6 +139,22 @@ async function validators({ row, make, owner }: Setting): Promise<void> {
   await row('RFC 9110 §8.8.2: Last-Modified is a date that is not after Date', async (t) => {
     const { got } = await make()
     t.ok(Date.parse(got.fields['last-modified']!) <= Date.parse(got.fields.date!))
+  })
+  await row('RFC 9110 §8.8.2.1: a document whose date is in the future', async (t) => {
+    // The clock of the gateway was wrong for a while.
+    const ahead = 3_600_000
+    const path = world.freshPath()
+    world.passTime(ahead)
+    t.equal((await owner('PUT', path, ttl(turtle('"one"')))).status, 201)
+    world.passTime(-ahead)
+    const { date, 'last-modified': modified } = (await owner('GET', path)).fields
+    t.equal(modified, undefined)
+    const added = await owner('POST', path, ttl(turtle('"added"')))
+    t.same([added.status, added.fields['last-modified']], [204, undefined])
+    t.equal((await owner('GET', path, { fields: { 'If-Modified-Since': date! } })).status, 200)
+    const { fields, body } = ttl(turtle('"mine"'))
+    t.equal((await owner('PUT', path, { fields: { ...fields, 'If-Unmodified-Since': date! }, body })).status, 412)
+    t.match((await owner('GET', path)).text, '"added"')
   })
 }
 

@@ -8,7 +8,7 @@ import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
 import { callOf, type Context } from '../../request/context.js'
 import { readingOf } from '../../request/file-access.js'
 import { evaluateConditions } from '../../request/negotiate.js'
-import { response, streamed } from '../../request/respond.js'
+import { lastModifiedField, response, streamed } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 
 /** LinkedDataHub 2.7: the digest is the entity-tag. */
@@ -87,12 +87,15 @@ async function readable(context: Context, sha1: string): Promise<Readable | Prob
   return file ? { file, description, isPublic: byEveryone !== undefined } : ABSENT
 }
 
-function answer({ application, request }: Context, { file, description, isPublic }: Readable): Response | Problem {
+function answer(
+  { application, gateway, request }: Context,
+  { file, description, isPublic }: Readable,
+): Response | Problem {
   const { size, storedAt, sha256 } = file
   const tag = fileTagOf(file)
   const validators: Field[] = [
     ['ETag', tag],
-    ['Last-Modified', formatHttpDate(storedAt)],
+    ...lastModifiedField(storedAt, gateway),
     // Spec 4.6: the content of a URL never changes. Shared caches must ask again after a minute, since the right to
     // read it may end, and must not store a file that is not public.
     [

@@ -10,8 +10,8 @@ import { readCanonical, readGraph } from '../../rdf/read.js'
 import { changedLines, hasLine } from '../../rdf/sorted-lines.js'
 import { DH, RDF } from '../../rdf/vocabulary.js'
 import { writeRelativeTurtle } from '../../rdf/write.js'
-import { lookUpDocument } from '../../request/access.js'
 import { askerOf, contextsFor, type Context } from '../../request/context.js'
+import { documentToShow } from '../../request/decide-again.js'
 import { shownTo } from '../../request/hide-mailboxes.js'
 import { datasetPrefixes } from '../../request/prefixes.js'
 import { linesOf } from '../../stores/n-triples-lines.js'
@@ -33,7 +33,7 @@ export async function shownDocument(
   iri: string,
   now = false,
 ): Promise<Document | undefined | Problem> {
-  const facts = await lookUpDocument(context, iri, now)
+  const facts = await documentToShow(context, iri, now)
   if (isFailure(facts)) return facts
   const document = facts.kind === 'document' ? facts.document : undefined
   if (!document) return undefined

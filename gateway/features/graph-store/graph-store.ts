@@ -17,6 +17,7 @@ import { isFailure, problem, type Problem } from '../../problem.js'
 import { graphOf } from '../../rdf/graph.js'
 import { decideOn, lookUp, type Facts, type OtherFacts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
+import { whileAllowed } from '../../request/decide-again.js'
 import { prefersPage } from '../../request/page-answer.js'
 import { graphFactsOf } from '../../request/agent-graph-rights.js'
 import { GRAPH_METHODS } from '../../request/document-methods.js'
@@ -81,7 +82,8 @@ function* answerDocument(context: Context, { document, ...target }: GraphTarget)
   const decision = decided(context, facts)
   if (isFailure(decision)) return decision
   const isRead = required === 'Read'
-  return yield* wait(isRead ? read(context, decision, facts) : write(context, document, facts))
+  const answering = isRead ? read(context, decision, facts) : write(context, document, facts)
+  return yield* whileAllowed(context, { facts, decision }, answering)
 }
 
 /** The decision, if it allows the request. */
@@ -137,7 +139,8 @@ function answerFound(
   const decision = decided(context, value ? { ...other, document: value } : other)
   if (isFailure(decision)) return decision
   if (!value) return problem('document.absent', 'This graph does not exist.')
-  return read(context, decision, { kind: 'document', iri: other.iri, document: value, answeredAt })
+  const answering = read(context, decision, { kind: 'document', iri: other.iri, document: value, answeredAt })
+  return run(whileAllowed(context, { facts: { ...other, document: value }, decision }, answering))
 }
 
 /** The default graph always exists. If it is the union of the others, it is read by a query. */
@@ -165,9 +168,11 @@ const UNION = problem(
 
 async function answerUnion(context: Context): Promise<Response | Problem> {
   const { base } = context.application
-  const decision = decided(context, { kind: 'endpoint', iri: `${base}sparql` })
+  const facts = { kind: 'endpoint', iri: `${base}sparql` } as const
+  const decision = decided(context, facts)
   if (isFailure(decision)) return decision
   const query = analyseQuery('CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }', base)
   const seen = isFailure(query) ? query : await viewOf(context, query)
-  return isFailure(seen) ? seen : answerQuery(context, seen, decision, undefined)
+  const answering = isFailure(seen) ? seen : answerQuery(context, seen, decision, undefined)
+  return run(whileAllowed(context, { facts, decision }, answering))
 }

@@ -211,15 +211,19 @@ async function purged(
 }
 const LONGEST_FORM = 16 * 1024
 
-/** Clears the caches of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
+/**
+ * Clears the caches of everything, of `?dataspace=BASE`, or of `?graph=IRI`. Any store may have a graph that is below
+ * no base.
+ */
 async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {
   const [base, graph] = [query.get('dataspace'), query.get('graph')]
-  const wanted = dataspaces.filter(({ endUser, admin }) =>
-    graph === null
-      ? base === null || base === endUser.base || base === admin.base
-      : graph.startsWith(endUser.base) || graph.startsWith(admin.base),
+  const ofGraph = dataspaces.filter(({ endUser, admin }) =>
+    [endUser, admin].some((application) => graph?.startsWith(application.base)),
   )
-  if (wanted.length === 0) return json(404, { error: 'No dataspace of this gateway has that base.' })
+  const isOfBase = ({ endUser, admin }: Dataspace): boolean =>
+    base === null || [endUser.base, admin.base].includes(base)
+  const wanted = ofGraph.length > 0 ? ofGraph : dataspaces.filter((one) => graph !== null || isOfBase(one))
+  if (wanted.length === 0) return json(404, { error: 'No dataspace of this gateway has the base of ?dataspace=.' })
   if (graph === null) for (const cache of Object.values(gateway.caches)) cache.clear()
   const failed: string[] = []
   for (const dataspace of wanted) {

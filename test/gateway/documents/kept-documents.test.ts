@@ -28,7 +28,7 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
   const cachedRow = cachedRowsOf(suite, kind)
   const stores = await makeStores()
   const port = await freePort()
-  const world = await makeWorld(suite, stores, { flags: ['--management', String(port)] })
+  const world = await makeWorld(suite, stores, { flags: ['--management', String(port), '--dataset-path', '/ds'] })
   const owner = world.as('owner')
 
   await cachedRow('Age is the time since the store answered; a write resets it', async (t) => {
@@ -77,6 +77,15 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
     }
     t.equal(await purge(port, '?dataspace=https://nowhere.example/'), 404)
     t.equal((await fetch(`http://127.0.0.1:${port}/purge`)).status, 405)
+  })
+  await cachedRow('POST /purge of a graph that is below no base', async (t) => {
+    const url = '/ds/data?graph=urn:x:purged'
+    await owner('PUT', url, ttl('<urn:a> <urn:b> "before" .'))
+    t.match((await owner('GET', url)).text, '"before"')
+    await stores.endUser.replace('urn:x:purged', '<urn:a> <urn:b> "behind" .\n')
+    t.match((await owner('GET', url)).text, '"before"', 'still the cached response')
+    t.equal(await purge(port, '?graph=urn:x:purged'), 200)
+    t.match((await owner('GET', url)).text, '"behind"')
   })
   await cachedRow('POST /purge makes a rule written behind the gateway effective', async (t) => {
     const path = world.freshPath()
