@@ -141,9 +141,12 @@ function* linked(reason: Problem, asked: AskedRoute & Partial<Decided>, decidesA
   const { context, target, facts, decision } = asked
   // Refusals of the proxy concern other servers, and refusals of a history already have its links.
   if (target.kind === 'proxied' || reason.fields.some(([name]) => name === 'Link')) return reason
-  const isLinked = facts && !decidesAgain && (decision?.allowed || reason.failure === 'document.absent')
+  // The refusal may say that the right has ended since then.
+  const now = facts && decision?.allowed ? decideOn(context, facts, decision.required) : undefined
+  const shown = now && !isFailure(now) && now.allowed ? now : undefined
+  const isLinked = facts && !decidesAgain && (shown || reason.failure === 'document.absent')
   const links = isLinked ? yield* wait(linksOfRefused(context, facts)) : []
   const { application, agent } = context
-  const field = linkField(application, agent.webId, decision?.allowed ? decision : undefined, links)
+  const field = linkField(application, agent.webId, shown, links)
   return { ...reason, fields: [field, ...reason.fields] }
 }

@@ -102,6 +102,8 @@ export interface Trace {
   hasWritten: boolean
   /** True once a step of the request had to wait: rules and tokens may have changed since. */
   hasWaited: boolean
+  /** Decides again on Control, if the answer rests on it. */
+  control?: () => Problem | undefined
   /** The fingerprint of the agent's rights to read graphs, if the answer uses them; 'several' after different ones. */
   rights?: string
   storeMs: number

@@ -103,8 +103,11 @@ export function provenanceOfNew({ document, agent, now }: Pick<Write, 'document'
 export function provenanceOfMoved(
   { document, agent, now }: Pick<Write, 'document' | 'agent' | 'now'>,
   lines: readonly string[],
+  isMoved: (line: string) => boolean,
 ): Graph | undefined {
-  const own = lines.filter((line) => OF_CREATION.some((property) => line.startsWith(`<${document}> <${property}> `)))
+  const own = lines.filter(
+    (line) => OF_CREATION.some((property) => line.startsWith(`<${document}> <${property}> `)) && isMoved(line),
+  )
   const kept = readNTriples(own.join('\n')) ?? []
   if (kept.length === 0) return undefined
   const isKept = ({ predicate }: Quad): boolean => kept.some((one) => one.predicate.value === predicate.value)

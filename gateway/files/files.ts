@@ -7,7 +7,8 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export const MOST_DOCUMENTS = 1000
+/** Each read of a file asks about all of them. */
+export const MOST_DOCUMENTS = 200
 /** The documents of one owner that may take places of others. */
 const SHARE = MOST_DOCUMENTS / 10
 
@@ -42,6 +43,8 @@ export interface Claim {
   readonly owner: string | undefined
   /** The owners of those of these documents that describe the file now; '' for a document without owner. */
   ownersAmong(sha1: string, documents: readonly string[]): Promise<ReadonlyMap<string, string> | Problem>
+  /** All documents of the same write. The store does not have them yet. */
+  readonly together?: readonly string[]
 }
 
 /**
@@ -90,13 +93,17 @@ async function addDocument(
       await writeGivingDocuments(path, [...known, document])
       return undefined
     }
-    const others = known.filter((each) => !bringing?.includes(each))
-    const owners = await claim.ownersAmong(sha1, others)
+    const isUnwritten = (each: string): boolean => bringing?.includes(each) || claim.together?.includes(each) || false
+    const owners = await claim.ownersAmong(sha1, known.filter((each) => !isUnwritten(each))) // prettier-ignore
     if (isFailure(owners)) return owners
-    const last = leaving(others, owners, { owner: claim.owner, brings })
+    // Lists of earlier releases may be longer: the first of those that described the file gave it.
+    const counts = (each: string): boolean => owners.has(each) || isUnwritten(each)
+    const listed = known.length > MOST_DOCUMENTS ? known.filter(counts).slice(0, MOST_DOCUMENTS) : known
+    const others = listed.filter((each) => !isUnwritten(each))
+    const last = listed.length < MOST_DOCUMENTS ? '' : leaving(others, owners, { owner: claim.owner, brings })
     // The document is written all the same, but does not give the file.
     if (last === undefined) return undefined
-    await writeGivingDocuments(path, [...known.filter((each) => each !== last), document])
+    await writeGivingDocuments(path, [...listed.filter((each) => each !== last), document])
     return undefined
   } catch (error) {
     return notStored(error)

@@ -1,7 +1,7 @@
 // Finds out which files documents describe. A file that no document describes is removed after a day (spec 4.6).
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Claim, Files } from './files.js'
+import { MOST_DOCUMENTS, type Claim, type Files } from './files.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
@@ -50,9 +50,9 @@ export async function describedAmong(
   return new Set(own.map(([file]) => file!.value.slice(uploads.length)))
 }
 
-/** @param owner of the document that is to give the file */
-export const claimOf = (application: HasFiles, owner: string | undefined): Claim => ({
-  owner,
+/** @param owner of the document that is to give the file. @param together all documents of its write */
+export const claimOf = (application: HasFiles, owner: string | undefined, together: readonly string[] = []): Claim => ({
+  ...{ owner, together },
   async ownersAmong(sha1, documents) {
     if (documents.length === 0) return new Map()
     const file = `<${uploadsOf(application)}${sha1}>`
@@ -79,7 +79,6 @@ export interface DescribedFile {
   readonly giving: readonly Describing[]
 }
 
-const MOST_DESCRIPTIONS = 200
 const MAX_BYTES = 1024 * 1024
 
 /**
@@ -93,7 +92,7 @@ export async function describedFile(application: HasFiles, sha1: string, call: C
   const order = new Map(documents.map((document, at) => [document, at]))
   const giving = found
     .sort((a, b) => (order.get(a.document) ?? 0) - (order.get(b.document) ?? 0))
-    .slice(0, MOST_DESCRIPTIONS)
+    .slice(0, MOST_DOCUMENTS)
   const descriptions = giving.length > 0 ? giving : await descriptionsOf(application, sha1, call)
   return isFailure(descriptions) ? descriptions : { descriptions, giving }
 }
@@ -110,7 +109,7 @@ async function descriptionsOf(
   const query = `SELECT ?g (SAMPLE(?f) AS ?format) (SAMPLE(?n) AS ?name) WHERE {
     ${among ? `VALUES ?g { ${among.map((document) => nTriplesTerm(iri(document))).join(' ')} }` : ''}
     GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ${file} <http://purl.org/dc/terms/format> ?f } OPTIONAL { ${file} <${NFO('fileName')}> ?n } }
-  } GROUP BY ?g ORDER BY ?g LIMIT ${among?.length ?? MOST_DESCRIPTIONS}`
+  } GROUP BY ?g ORDER BY ?g LIMIT ${among?.length ?? MOST_DOCUMENTS}`
   const rows = await select(application.store, query, ['g', 'format', 'name'], { ...call, maxBytes: MAX_BYTES })
   if (isFailure(rows)) return rows
   return rows.flatMap(([graph, format, name]) =>

@@ -56,6 +56,7 @@ const MOST_FILES = 100
 async function recordFiles(
   { application }: Pick<Writing, 'application'>,
   { current, next, by, brought = [], isOfOthers }: WrittenChange,
+  together: readonly string[],
 ): Promise<readonly string[] | Problem> {
   if (!next) return []
   const { files } = application
@@ -64,7 +65,7 @@ async function recordFiles(
   const before = current && (await describedBefore(application, current, all))
   if (isFailure(before)) return before
   const fresh = all.filter((sha1) => !before?.has(sha1))
-  const claim = claimOf(application, next.document.owners[0])
+  const claim = claimOf(application, next.document.owners[0], together)
   let asked = 0
   for (const sha1 of fresh) {
     if (brought.includes(sha1) || !(await files.find(sha1))) continue
@@ -228,8 +229,9 @@ async function check(
     kept = keeping
   }
   const files = new Set<string>()
+  const together = kept.map(({ iri }) => iri)
   for (const change of kept) {
-    const fresh = await recordFiles(writing, change)
+    const fresh = await recordFiles(writing, change, together)
     if (isFailure(fresh)) return fresh
     for (const sha1 of fresh) files.add(sha1)
   }

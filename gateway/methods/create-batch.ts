@@ -40,7 +40,11 @@ const NONE: Outcomes = new Map()
  * without an outcome alone.
  */
 export async function createTogether(wanted: readonly WantedDocument[]): Promise<Outcomes> {
+  const named = new Set<string>()
   const able = wanted.filter(({ iri, content }) => {
+    // The same document twice would wait for its own lock.
+    if (named.has(iri)) return false
+    named.add(iri)
     const isLarge = isLargeContent(content) && content.nTriples.length > LARGEST
     return !isLarge && isPlain(`<${iri}> <urn:x> "" .`)
   })

@@ -136,7 +136,7 @@ export async function afterCreation(
   if (!content || content === 'unchanged') return problem('internal', 'The update gave triples that cannot be read.')
   if (isFailure(content)) return content
   const write = { document: iri, agent: context.agent.webId, now: context.request.receivedAt }
-  return afterPut(context, iri, { content }, provenanceOfMoved(write, added.filter(isMoved)))
+  return afterPut(context, iri, { content }, provenanceOfMoved(write, added, isMoved))
 }
 
 function largeContent(

@@ -29,7 +29,7 @@ export function* whileAllowed(
   if (!isRead || trace.hasWritten) return answer
   const taken = dataspace.access.takingIn()
   if (taken) yield* wait(taken)
-  const ended = tokenEnded(context) ?? decisionEnded(context, asked) ?? rightsEnded(context)
+  const ended = tokenEnded(context) ?? decisionEnded(context, asked) ?? rightsEnded(context) ?? trace.control?.()
   if (!ended) return answer
   if (!isFailure(answer)) discard(answer)
   return ended
@@ -53,7 +53,9 @@ function decisionEnded(context: Context, asked: Pick<Decided, 'facts' | 'decisio
   const { facts, decision } = asked
   const now = decideOn(context, facts, decision.required)
   if (isFailure(now)) return now
-  return now.allowed ? undefined : refusalOf(now, context, facts.iri)
+  if (now.allowed) return undefined
+  context.trace.decision = now
+  return refusalOf(now, context, facts.iri)
 }
 
 /** The answer was chosen by the agent's rights on graphs, such as the result of a query. */
@@ -67,12 +69,14 @@ function rightsEnded(context: Context): Problem | undefined {
 
 const CHANGED = problem('access.unavailable', 'The rules have just been changed.', { fields: [['Retry-After', '1']] })
 
-/** Frees what the body of an answer holds, such as a request to the store: a generator must have begun for that. */
+/**
+ * Frees what the body of an answer holds, such as a request to the store. A generator must have begun for that; it is not
+ * waited for, since the store may not have begun to answer.
+ */
 function discard({ body }: Response): void {
   if (!body || Buffer.isBuffer(body)) return
   const pieces = body[Symbol.asyncIterator]()
-  pieces
-    .next()
-    .then(() => pieces.return?.())
-    .catch(() => undefined)
+  const ignored = (): undefined => undefined
+  void pieces.next().catch(ignored)
+  void pieces.return?.().catch(ignored)
 }

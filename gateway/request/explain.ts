@@ -47,7 +47,8 @@ export const adminOf = ({ dataspace }: Context): Controlled => ({
  * Refuses agents without Control on the admin application. Design 4: a limited token does not use this Control for what
  * it does not cover.
  */
-export function controlRefused({ dataspace, agent, trace }: Context, about: Controlled): undefined | Problem {
+export function controlRefused(context: Context, about: Controlled): undefined | Problem {
+  const { dataspace, agent, trace } = context
   const { admin } = dataspace
   const inAdmin = judge(
     { application: admin, dataspace },
@@ -57,7 +58,10 @@ export function controlRefused({ dataspace, agent, trace }: Context, about: Cont
   )
   if (isFailure(inAdmin)) return inAdmin
   const decision = withinToken(inAdmin, agent.token, about.iri, about)
-  if (decision.allowed) return undefined
+  if (decision.allowed) {
+    trace.control = () => controlRefused(context, about)
+    return undefined
+  }
   trace.cause = decision.reason
   if (decision.reason === 'token-limited') return BEYOND_TOKEN
   return problem('access.denied', 'Access not authorized: Control on the admin application is required.')

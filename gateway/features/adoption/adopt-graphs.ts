@@ -3,18 +3,18 @@ import type { AllEndpointNames } from '../../feature.js'
 import { carryOutAdoption } from './carry-out.js'
 import { countReferences, type AdoptedMember, type Searched } from './look-through.js'
 import { isNothing, adoptionPlanOf, rulesAbout, type Adopting, type AdoptionPlan } from './plan.js'
-import type { Sought } from './references.js'
+import { referencesOfDefault, type Sought } from './references.js'
 import type { Renames } from './renames.js'
 import { openUndoFile } from './undo-file.js'
 import { vocabularyTerms } from './vocabulary-terms.js'
 import type { Arguments } from '../../configuration/flags.js'
 import type { EndpointNames } from '../../documents/endpoint-names.js'
 import type { Names } from '../../documents/iri-spelling.js'
-import { hasDefaultGraph } from '../../mirror/other-graphs.js'
 import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
 import { surveyOf } from '../../survey/survey.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { eachGraph } from '../../stores/graph-names.js'
+import { select } from '../../stores/select.js'
 import { endpointsAt, storeThrough, writingThrough } from './adopt-gateway.js'
 import { confirmed, adoptionText, planText, referencesText, rulesText, surveyText } from './adoption-text.js'
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
@@ -121,16 +121,15 @@ async function searchIn(
   const failed = await eachGraph(rules.store, {}, (graph) => void ofRules.push(graph))
   if (failed) return failed
   const members: Searched[] = []
+  const sought = { moves, beginnings: renames?.beginnings ?? [], endpoints }
   for (const one of [
     { ...member, graphs },
     { ...rules, graphs: ofRules },
   ]) {
-    // The union of the other graphs changes with them.
-    const hasOwn = await hasDefaultGraph(one.store, {})
-    if (isFailure(hasOwn)) return hasOwn
-    members.push(hasOwn ? { ...one, graphs: [...one.graphs, DEFAULT_GRAPH] } : one)
+    const rows = await select(one.store, referencesOfDefault(sought.beginnings), ['s'], {})
+    if (isFailure(rows)) return rows
+    members.push(rows.length > 0 ? { ...one, graphs: [...one.graphs, DEFAULT_GRAPH] } : one)
   }
-  const sought = { moves, beginnings: renames?.beginnings ?? [], endpoints }
   if (given.values.has('vocabulary')) return { members, sought: { ...sought, terms: new Set() } }
   const show = makeProgress(terminal)
   const terms = await vocabularyTerms(members, sought, (documents, of) =>

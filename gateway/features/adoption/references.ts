@@ -53,6 +53,13 @@ export function isChanged(iri: string, { moves, endpoints }: Pick<Sought, 'moves
 export const beginsAsSought = (variable: string, beginnings: readonly string[]): string =>
   `isIRI(?${variable}) && (${beginnings.map((one) => `STRSTARTS(STR(?${variable}), ${JSON.stringify(one)})`).join(' || ')})`
 
+const anySought = (beginnings: readonly string[]): string =>
+  ['s', 'p', 'o'].map((variable) => `(${beginsAsSought(variable, beginnings)})`).join(' || ')
+
+/** Finds a reference that only the default graph has: the union of the other graphs changes with them. */
+export const referencesOfDefault = (beginnings: readonly string[]): string =>
+  `SELECT ?s WHERE { ?s ?p ?o FILTER(${anySought(beginnings)}) FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } } LIMIT 1`
+
 /** The references to change in one graph. */
 export interface ReferenceChanges extends GraphReferences {
   /** The number of triples. */
@@ -80,7 +87,7 @@ export async function changesIn(
   sought: Sought,
 ): Promise<readonly ReferenceChanges[] | Problem> {
   const { moves, beginnings, terms } = sought
-  const filter = ['s', 'p', 'o'].map((variable) => `(${beginsAsSought(variable, beginnings)})`).join(' || ')
+  const filter = anySought(beginnings)
   const named = graphs.filter((graph) => graph !== DEFAULT_GRAPH)
   const own = named.length === graphs.length ? [] : [`{ ?s ?p ?o FILTER(${filter}) BIND(<${DEFAULT_GRAPH}> AS ?g) }`]
   const ofNamed = `{ VALUES ?g { ${named.map((graph) => `<${graph}>`).join(' ')} } GRAPH ?g { ?s ?p ?o FILTER(${filter}) } }`

@@ -2,6 +2,7 @@
 // `ldh:RDFImport` that names its data (LinkedDataHub 2.8).
 import { IMPORTING } from './importing.js'
 import { parseMediaType } from '../../http/media-type.js'
+import { normalisedUrl } from '../../http/normal-path.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Quad } from '../../rdf/graph.js'
 import { LDH, RDF, SD, SPIN } from '../../rdf/vocabulary.js'
@@ -126,7 +127,8 @@ export async function importPlanOf(
   return {
     ...{ path, size, digest, kind, mediaType, base, dialect, encoding, spool, ...(metadata && { metadata }) },
     mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
-    name: name?.document,
+    // As the names of graphs in the data.
+    name: name && normalisedUrl(name.document),
     into: into?.document,
     namespace: `${application.base}ns#`,
     maxBytes: IMPORTING.of(gateway).maxImport,

@@ -37,7 +37,7 @@ interface Row {
   readonly path: string
   readonly accept: string
   /** What ends while the request waits: an authorization, by its name, or the token with which the request is sent. */
-  readonly ends: 'container' | 'below' | 'sparql' | 'ns' | 'token' | 'none'
+  readonly ends: 'container' | 'below' | 'sparql' | 'ns' | 'control' | 'token' | 'none'
   readonly status: number
 }
 
@@ -56,6 +56,8 @@ await forEachStore(t, { name: 'reads decided again', kinds: ['embedded'] }, asyn
     sparql: `acl:mode acl:Read ; acl:accessTo <${world.base}sparql> ; ${EVERYONE}`,
     ns: `acl:mode acl:Read ; acl:accessTo <${world.base}ns> ; ${EVERYONE}`,
     form: `acl:mode acl:Write ; acl:accessTo <${world.base}c/form/> ; ${EVERYONE}`,
+    access: `acl:mode acl:Read ; acl:accessTo <${world.base}access> ; ${EVERYONE}`,
+    control: `acl:mode acl:Control ; acl:accessTo <${world.base}admin/access> ; ${EVERYONE}`,
     none: `acl:mode acl:Read ; acl:accessTo <${world.base}c/> ; acl:agent <${world.webIdOf('reader')}>`,
   }
   const ruleAt = (name: string): string => `/admin/acl/authorizations/ends-${name}/`
@@ -79,6 +81,7 @@ await forEachStore(t, { name: 'reads decided again', kinds: ['embedded'] }, asyn
     ['a graph by name', { at: 'end-user read', path: `/ds?graph=${world.base}c/read/`, accept: 'text/turtle', ends: 'below', status: 401 }],
     ['a form', { at: 'end-user read', path: '/c/form/?form=edit', accept: 'text/html', ends: 'below', status: 403 }],
     ['the ontology', { at: 'admin read', path: '/ns', accept: 'text/turtle', ends: 'ns', status: 403 }],
+    ['names below a container', { at: 'end-user query', path: `/access?this=${world.base}c/&tree`, accept: 'text/turtle', ends: 'control', status: 403 }],
     ['a query, a right of another agent', { at: 'end-user query', path: TITLES, accept: 'text/csv', ends: 'none', status: 200 }],
     ['a page, a right of another agent', { at: 'end-user query', path: '/c/', accept: 'text/html', ends: 'none', status: 200 }],
   ] // prettier-ignore
@@ -115,6 +118,8 @@ await forEachStore(t, { name: 'reads decided again', kinds: ['embedded'] }, asyn
       t.ok(isAsked, 'the request has waited for the store')
       t.equal(answer.status, status, answer.text)
       if (status !== 200) t.notMatch(answer.text, 'SECRET')
+      if (status === 403 && ends !== 'control')
+        t.notMatch(String(answer.fields.link), 'acl#mode', 'no mode that has ended')
       if (status === 503) t.equal(answer.fields['retry-after'], '1')
     })
 })

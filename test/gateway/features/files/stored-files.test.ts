@@ -98,12 +98,32 @@ void t.test('a full list of documents makes room', async (t) => {
   const files = makeFiles(folder, Date.now)
   const sha1 = await storeFile(files)
   writeFileSync(listOf(folder, sha1), listed.map((document) => `${document}\n`).join(''))
-  const claim = { owner: 'bob', ownersAmong: () => Promise.resolve(without(999)) }
+  const claim = { owner: 'bob', ownersAmong: () => Promise.resolve(without(MOST_DOCUMENTS - 1)) }
   await beginFile(files, A, claim)
   for (const each of [B, `${B}2/`]) t.equal(await files.addDocument(sha1, each, claim), undefined)
   const documents = await files.documentsOf(sha1)
   t.ok(documents.has(A), 'the document of an upload that is not written yet keeps its place')
   t.equal(documents.size, MOST_DOCUMENTS)
+
+  const ofOne = await storeFile(files)
+  writeFileSync(listOf(folder, ofOne), listed.map((document) => `${document}\n`).join(''))
+  const together = [A, B, `${B}2/`]
+  const many = { owner: 'ann', together, ownersAmong: () => Promise.resolve(everyone(() => 'bob')) }
+  for (const each of together) t.equal(await files.addDocument(ofOne, each, many), undefined)
+  const own = await files.documentsOf(ofOne)
+  t.same([...own].slice(-3), together, 'documents of one write do not take each other’s places')
+
+  const longer = Array.from({ length: 1_000 }, (_, i) => `https://localhost/${i}/`)
+  writeFileSync(listOf(folder, ofOne), longer.map((document) => `${document}\n`).join(''))
+  const describing = longer.filter((_, i) => i % 2 === 1)
+  const owners = new Map(describing.map((document) => [document, 'bob']))
+  const ofOld = { owner: 'ann', ownersAmong: () => Promise.resolve(owners) }
+  t.equal(await files.addDocument(ofOne, B, ofOld), undefined)
+  t.same(
+    [...(await files.documentsOf(ofOne))],
+    [...describing.slice(0, MOST_DOCUMENTS - 1), B],
+    'a longer list of an earlier release',
+  )
 })
 
 void t.test('a file that cannot be read does not count as new', async (t) => {
