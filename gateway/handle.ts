@@ -14,7 +14,7 @@ import { decideOn, lookUp, type OwnTarget } from './request/access.js'
 import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
 import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
-import { whileAllowed } from './request/decide-again.js'
+import { stillAllowed, whileAllowed } from './request/decide-again.js'
 import { identify } from './request/identify.js'
 import { namesOtherMethod, OTHER_METHOD } from './request/method-override.js'
 import { observe } from './request/observe.js'
@@ -138,12 +138,10 @@ function* answer(
  * document exists (design 3).
  */
 function* linked(reason: Problem, asked: AskedRoute & Partial<Decided>, decidesAgain = true): Steps<Problem> {
-  const { context, target, facts, decision } = asked
+  const { context, target, facts } = asked
   // Refusals of the proxy concern other servers, and refusals of a history already have its links.
   if (target.kind === 'proxied' || reason.fields.some(([name]) => name === 'Link')) return reason
-  // The refusal may say that the right has ended since then.
-  const now = facts && decision?.allowed ? decideOn(context, facts, decision.required) : undefined
-  const shown = now && !isFailure(now) && now.allowed ? now : undefined
+  const shown = stillAllowed(context, asked)
   const isLinked = facts && !decidesAgain && (shown || reason.failure === 'document.absent')
   const links = isLinked ? yield* wait(linksOfRefused(context, facts)) : []
   const { application, agent } = context

@@ -1,5 +1,6 @@
 // Decides again on an answer that had to wait, for the store or anything else: rights that have ended meanwhile are not
 // used any more (spec 5, design 5). Once the answer has begun, it is sent to its end.
+import type { Decision } from '../../policies/decide.js'
 import type { Response } from '../http/exchange.js'
 import { wait, type Awaitable, type Steps } from '../maybe-async.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -45,6 +46,15 @@ export async function documentToShow(context: Context, iri: string, now = false)
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
   return decision.allowed ? facts : refusalOf(decision, context, iri)
+}
+
+/** The decision, unless the right has ended meanwhile. */
+export function stillAllowed(
+  context: Context,
+  { facts, decision }: Partial<Pick<Decided, 'facts' | 'decision'>>,
+): Decision | undefined {
+  const now = facts && decision?.allowed ? decideOn(context, facts, decision.required) : undefined
+  return now && !isFailure(now) && now.allowed ? now : undefined
 }
 
 function decisionEnded(context: Context, asked: Pick<Decided, 'facts' | 'decision'> | undefined): Problem | undefined {
